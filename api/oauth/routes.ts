@@ -9,7 +9,7 @@ import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { registrationBytesMax, tokenRequestBytesMax } from '../../schemas/limits/oauth-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
-import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
+import { addressOf, problemReply, type RestGateway, redirectReply } from '../transports/rest.ts'
 import {
   describeResource,
   describeServer,
@@ -83,7 +83,11 @@ export function makeOAuthRoute(gateway: RestGateway, { pg, signInLimiter }: OAut
     }
   }
 
-  return function route({ path, method }: RequestHead): Route | NoRoute | undefined {
+  return function route({ path, method, query }: RequestHead): Route | NoRoute | undefined {
+    const bare = path.endsWith('/') ? path.slice(0, -1) : ''
+    if (Object.hasOwn(documents, bare) || Object.hasOwn(endpoints, bare)) {
+      return { label: 'none', reply: redirectReply(path, query) }
+    }
     const document = Object.hasOwn(documents, path) ? documents[path] : undefined
     if (document !== undefined) {
       const label = 'oauth.metadata'

@@ -165,6 +165,14 @@ test('metadata, challenges and answers say what the standards name', async () =>
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([405, 405, 405])
 })
 
+test.each(['/oauth/token', '/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/mcp'])(
+  'a slash behind %s is redirected away',
+  async (path) => {
+    const { status, headers } = await api.ask(`${path}/?a=1`, { redirect: 'manual' })
+    expect([status, headers.get('location')]).toEqual([307, `${path}?a=1`])
+  },
+)
+
 test('an app acts as its member: by its role as it is now, for MCP alone, until the member goes', async () => {
   const { id, cookie, ask } = await makeMember(mine, 'editor')
   const owner = await signInOwner(mine)

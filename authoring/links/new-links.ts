@@ -15,7 +15,7 @@ import { hashPassword } from '../../runtime/crypto/password.ts'
 import type { PublicHosts } from '../../runtime/public-hosts.ts'
 import { invalid, Problem } from '../../schemas/errors/problems.ts'
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
-import type { LinkCreate } from '../../schemas/resources/link.ts'
+import { LinkCreate } from '../../schemas/resources/link.ts'
 import { expiryAfter } from './expiry.ts'
 import { type IsShortAddress, loopFaults, shortAddressesOf } from './short-addresses.ts'
 
@@ -48,8 +48,12 @@ export async function makeLinks(
     sent.map(([, { domain }]) => domain),
     context,
   )
-  const faults = await faultsOfKeys(sent, domains, context)
-  for (const one of sent) faults.push(...(await faultsOf(one, { domains, isShort }, context)))
+  const isTaken = await takenKeysOf(sent, domains, context)
+  const faults: ValidationError[] = []
+  for (const one of sent) {
+    const others = await faultsOf(one, { domains, isShort }, context)
+    faults.push(...(isTaken.has(one) ? inOrderOfFields(one, [...others, takenKey(one)]) : others))
+  }
   if (faults.length > 0) throw invalid(faults)
   const { workspace, stores } = context
   const hashOf = makeHashes()
@@ -113,17 +117,17 @@ export function idOf({ domain }: Pick<Sent, 'domain'>, domains: Domains): number
   return domain === null ? null : (domains.get(domain) ?? null)
 }
 
-/** Keys that other links of the domain have, or an earlier one of the request. */
-async function faultsOfKeys(
+/** Those whose key another link of the domain has, or an earlier one of the request. */
+async function takenKeysOf(
   sent: readonly SentLink[],
   domains: Domains,
   { stores }: LinkContext,
-): Promise<ValidationError[]> {
+): Promise<ReadonlySet<SentLink>> {
   const placeOf = (key: string, domainId: number | null) => `${domainId ?? ''}/${key}`
   const places = sent.flatMap(([, link]) =>
     link.key === null ? [] : [{ key: link.key, domainId: idOf(link, domains) }],
   )
-  if (places.length === 0) return []
+  if (places.length === 0) return new Set()
   const known = await linksOfKeys(stores.pg, places)
   const taken = new Set(known.map(({ attribution_key: key, domain_id }) => placeOf(key, domain_id)))
   /** Takes the place where it is free. */
@@ -132,11 +136,18 @@ async function faultsOfKeys(
     taken.add(place)
     return was
   }
-  return sent.filter(([, link]) => link.key !== null && isTaken(placeOf(link.key, idOf(link, domains)))).map(takenKey)
+  return new Set(sent.filter(([, link]) => link.key !== null && isTaken(placeOf(link.key, idOf(link, domains)))))
 }
 
 function takenKey([loc, { key }]: SentLink): ValidationError {
   return valueError([...loc, 'key'], key, takenText)
+}
+
+/** As faults of the schema stand. */
+function inOrderOfFields([loc]: SentLink, faults: readonly ValidationError[]): ValidationError[] {
+  const fields = Object.keys(LinkCreate.shape)
+  const fieldOf = (fault: ValidationError) => fields.indexOf(String(fault.loc[loc.length]))
+  return [...faults].sort((one, other) => fieldOf(one) - fieldOf(other))
 }
 
 export const takenText = 'The key is taken by another link'
@@ -149,25 +160,26 @@ export interface LinkSurroundings {
 
 /** Faults beyond those of its key. */
 export async function faultsOf(
-  [loc, link]: SentLink,
+  sent: SentLink,
   { domains, isShort }: LinkSurroundings,
   context: LinkContext,
 ): Promise<ValidationError[]> {
+  const [loc, link] = sent
   const { post_id: postId, social_account_id: socialAccountId } = link
   const isNamed = postId !== null || socialAccountId !== null
   const has = isNamed
     ? await hasLinkTargets(context.stores.pg, context.workspace.id, { postId, socialAccountId })
     : { post: true, account: true }
   const isUnknown = link.domain !== null && !domains.has(link.domain)
-  return [
+  return inOrderOfFields(sent, [
     ...(isUnknown
       ? [valueError([...loc, 'domain'], link.domain, 'The workspace has no verified domain of this name')]
       : []),
     ...(has.post ? [] : [valueError([...loc, 'post_id'], postId, 'Post not found')]),
     ...(has.account ? [] : [valueError([...loc, 'social_account_id'], socialAccountId, 'Social account not found')]),
-    ...expiryFaults([loc, link], context),
+    ...expiryFaults(sent, context),
     ...loopFaults(link, isShort, loc),
-  ]
+  ])
 }
 
 function expiryFaults(sent: SentLink, context: LinkContext): readonly ValidationError[] {

@@ -111,6 +111,17 @@ describe('POST /v1/links', () => {
     expect(await list()).toEqual([])
   })
 
+  test('what only the workspace can tell is told in the order of the fields, link by link', async () => {
+    await create({ ...valid, key: 'taken' })
+    const wrong = { ...valid, key: 'taken', expires_at: '2020-01-01', social_account_id: 1, post_id: 1 }
+    const places = [['post_id'], ['social_account_id'], ['expires_at'], ['key']]
+    const { body } = await create(wrong)
+    expect((body.detail as { loc: unknown[] }[]).map(({ loc }) => loc.slice(1))).toEqual(places)
+    const bulk = await makeMany([wrong, { ...valid, key: 'taken' }])
+    const locs = (bulk.body as unknown as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc.slice(2))
+    expect(locs).toEqual([...places.map((place) => [0, ...place]), [1, 'key']])
+  })
+
   const longest = { label: '🙂'.repeat(160), destination_url: `https://example.com/${'ü'.repeat(2028)}` }
   test('bounds are those of the contract, in code points', async () => {
     const utm = { utm_source: '', utm_medium: 'é'.repeat(120), utm_campaign: '🙂'.repeat(120), utm_content: 'x' }

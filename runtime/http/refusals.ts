@@ -26,7 +26,7 @@ export function cuttingBody({ detail }: Refusal): string {
 
 export const refusals = {
   badFraming: { status: 400, detail: 'Invalid Content-Length or Transfer-Encoding', closes: true },
-  manyHosts: { status: 400, detail: 'Only one Host header is allowed', closes: true },
+  manyHosts: { status: 400, detail: 'Exactly one Host header is needed', closes: true },
   bodiesFull: { status: 503, detail: 'Too many request bodies are arriving', closes: true, retryAfter: 5 },
   bodyLate: { status: 408, detail: 'The request body did not arrive in time', closes: true },
   bodyTooLarge: { status: 413, detail: 'Request body is too large', closes: true },

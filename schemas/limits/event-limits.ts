@@ -23,7 +23,7 @@ export const fullNameLengthMax = 200
 export const titleLengthMax = 500
 export const urlLengthMax = 2048
 export const userAgentLengthMax = 1024
-export const languageLengthMax = 35
+export const languageLengthMax = 64
 export const timezoneLengthMax = 64
 export const ipLengthMax = 64
 /** Characters of a region's or a city's name. */

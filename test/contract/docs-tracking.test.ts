@@ -106,7 +106,7 @@ test('the fields of an event have the bounds of the description, and there are n
     event_name: 120,
     full_name: 200,
     title: 500,
-    language: 35,
+    language: 64,
     timezone: 64,
     user_agent: 1024,
     ip: 64,

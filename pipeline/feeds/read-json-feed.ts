@@ -5,6 +5,7 @@ import { feedEntriesMax, feedFieldLengthMax } from '../../schemas/limits/feed-li
 import { absolute } from './absolute.ts'
 import { FeedRefused } from './fetch-feed.ts'
 import type { SentEntry, SentFeed } from './read-feed.ts'
+import { sentTime } from './sent-time.ts'
 
 /** @returns null where it is none. @throws FeedRefused */
 export function readJsonFeed(text: string, url: string): SentFeed | null {
@@ -29,14 +30,13 @@ export function readJsonFeed(text: string, url: string): SentFeed | null {
 
 function entryOf(item: Json, url: string, author: string): SentEntry {
   const summary = textOf(item['summary']) || textOf(item['content_text'])
-  const publishedAt = new Date(textOf(item['date_published']))
   return {
     id: typeof item['id'] === 'number' ? String(item['id']) : textOf(item['id']),
     link: absolute(textOf(item['url']), url),
     title: { text: textOf(item['title']), isHtml: false },
     summary: summary === '' ? { text: textOf(item['content_html']), isHtml: true } : { text: summary, isHtml: false },
     author: authorOf(item) || author,
-    publishedAt: Number.isNaN(publishedAt.getTime()) ? null : publishedAt,
+    publishedAt: sentTime(textOf(item['date_published']).trim()),
   }
 }
 

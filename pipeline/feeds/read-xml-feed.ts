@@ -9,6 +9,7 @@ import {
 import { absolute } from './absolute.ts'
 import { FeedRefused } from './fetch-feed.ts'
 import type { SentEntry, SentFeed, SentText } from './read-feed.ts'
+import { sentTime } from './sent-time.ts'
 
 type Attributes = Readonly<Record<string, string>>
 
@@ -130,7 +131,6 @@ export function readXmlFeed(xml: string, url: string): SentFeed | null {
     const whole = (...names: readonly string[]) =>
       names.map((name) => texts.get(name)).find((one) => one !== undefined && one.text !== '') ?? nothing
     const guid = text('guid')
-    const publishedAt = new Date(text('pubdate', 'published', 'dc:date', 'updated'))
     return {
       id: guid || text('id') || about,
       link:
@@ -138,7 +138,7 @@ export function readXmlFeed(xml: string, url: string): SentFeed | null {
       title: whole('title'),
       summary: whole('description', 'summary', 'content:encoded', 'content'),
       author: nameIn(text('dc:creator', 'name', 'author')) || nameIn(ofFeed.get('name')?.text ?? ''),
-      publishedAt: Number.isNaN(publishedAt.getTime()) ? null : publishedAt,
+      publishedAt: sentTime(text('pubdate', 'published', 'dc:date', 'updated')),
     }
   }
 

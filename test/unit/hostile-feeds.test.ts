@@ -55,3 +55,23 @@ test('an entry that is known by its address stays the same where the site moves 
     read(`<rss><channel><item><guid>${scheme}://blog.example.com/1</guid></item></channel></rss>`).entries[0]!.key
   expect(keyAt('http')).toEqual(keyAt('https'))
 })
+
+test.each([
+  'Tue, 10 Jun 2025 04:00:00',
+  'Tue, 10 Jun 2025 04:00:00 GMT',
+  'Tue, 10 Jun 2025 06:00:00 +0200',
+  '2025-06-10T04:00:00',
+  '2025-06-10 04:00',
+  '2025-06-10T06:00:00+02:00',
+])('the time %s is the same wherever it is read', (time) => {
+  const before = process.env['TZ']
+  process.env['TZ'] = 'America/New_York'
+  try {
+    const json = { version: 'https://jsonfeed.org/version/1', items: [{ id: '1', date_published: time }] }
+    const found = [itemOf(`<pubDate>${time}</pubDate>`), JSON.stringify(json)].map((text) => read(text).entries[0])
+    expect(found.map((entry) => entry!.publishedAt!.toISOString())).toEqual(Array(2).fill('2025-06-10T04:00:00.000Z'))
+  } finally {
+    if (before === undefined) delete process.env['TZ']
+    else process.env['TZ'] = before
+  }
+})

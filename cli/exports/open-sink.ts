@@ -1,4 +1,5 @@
 /** Where an export goes: a file that is whole or not there, or standard output. */
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -27,11 +28,12 @@ export function openSink(path: string | undefined, print: (text: string) => Prom
 
 /** Only its owner may read it: people stand in it. It has its name once it is whole. */
 function openFile(path: string): Sink {
-  if (existsSync(path)) throw new UsageError(`there is a file ${path} already`)
+  requireNone(path)
   if (!existsSync(dirname(path)))
     throw new CommandFailed(`${path} can't be written: there is no folder ${dirname(path)}`)
-  const partial = `${path}.part`
-  const file = createWriteStream(partial, { mode: 0o600, flush: true })
+  // A name of its own: two exports to one file would write into each other.
+  const partial = `${path}.${randomBytes(4).toString('hex')}.part`
+  const file = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true })
   const gzip = path.endsWith('.gz') ? createGzip() : null
   const first: Writable = gzip ?? file
   gzip?.pipe(file)
@@ -52,6 +54,7 @@ function openFile(path: string): Sink {
       first.end()
       await written
       check()
+      requireNone(path)
       await rename(partial, path)
     },
     drop: async () => {
@@ -60,4 +63,8 @@ function openFile(path: string): Sink {
       await rm(partial, { force: true })
     },
   }
+}
+
+function requireNone(path: string): void {
+  if (existsSync(path)) throw new UsageError(`there is a file ${path} already`)
 }

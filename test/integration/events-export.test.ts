@@ -1,8 +1,9 @@
 /** `svc events export`: what a workspace stored comes out, and makes the same figures where it is imported. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { openSink } from '../../cli/exports/open-sink.ts'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
@@ -181,5 +182,19 @@ test('a file that is there stays, and one that can’t be written leaves nothing
   expect(readFileSync(path, 'utf8')).toBe('{"mine":true}\n')
   const nowhere = join(folder, 'no-such-folder', 'a.jsonl')
   expect(await refused(nowhere)).toMatchObject({ code: 1, err: expect.stringContaining(`${nowhere} can't be written`) })
-  expect(existsSync(`${nowhere}.part`)).toBe(false)
+  expect(existsSync(dirname(nowhere))).toBe(false)
+})
+
+test('of two exports to one file the first that ends has it, whole', async () => {
+  const path = join(mkdtempSync(join(folder, 'two-')), 'all.jsonl')
+  const [one, other] = [1, 2].map(() => openSink(path, async () => {}))
+  for (const part of ['a', 'b']) {
+    await one!.write(`1${part}\n`)
+    await other!.write(`2${part}, which is longer\n`)
+  }
+  await one!.close()
+  await expect(other!.close()).rejects.toThrow('already')
+  await other!.drop()
+  expect(readFileSync(path, 'utf8')).toBe('1a\n1b\n')
+  expect(readdirSync(dirname(path))).toEqual(['all.jsonl'])
 })

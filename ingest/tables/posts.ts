@@ -51,10 +51,17 @@ export function makePostTable(options: PostTableOptions): PostTable {
     const isFirst = newest === null
     // A transaction that took its id earlier may have been committed later.
     const rows = await options.listPosts(Math.max(0, (newest ?? 0) - postOverlap), max)
-    const unknown = rows.toReversed().filter(({ id }) => isFirst || !workspaces.has(id))
+    if (newest && rows.length === 0) {
+      newest = null
+      return read()
+    }
+    const top = rows[0]?.id ?? 0
+    // A Postgres that was restored gives ids of lost posts to others.
+    if (newest && top < newest) for (const id of [...workspaces.keys()]) if (id > top) workspaces.delete(id)
+    const unknown = rows.toReversed().filter(({ id, workspace_id }) => isFirst || workspaces.peek(id) !== workspace_id)
     if (isFirst) workspaces.clear()
     for (const { id, workspace_id } of unknown) workspaces.set(id, workspace_id)
-    newest = rows[0]?.id ?? newest ?? 0
+    newest = top
     await (isFirst ? copy.writeAll() : copy.add(unknown.map(lineOf)))
   }
 

@@ -214,3 +214,14 @@ test('its copy grows by what changes and not beyond its bound; of several thread
   await startTable(store, { keepsCopy: false })
   await expect(copy()).rejects.toThrow()
 })
+
+test('after a restore of Postgres, links that it lacks lead nowhere, and the others as it says', async () => {
+  const store = makeStore(rowOf(1, now - 2 * linkOverlapMs), rowOf(2, now))
+  const { table } = await startTable(store)
+  await change(store, rowOf(3, now + 1))
+  expect([1, 2, 3].map((id) => urlOf(table, id) !== undefined)).toEqual([true, true, true])
+  store.rows = []
+  await change(store, rowOf(1, now - 2 * linkOverlapMs, '?before'))
+  expect([1, 2, 3].map((id) => urlOf(table, id))).toEqual(['https://example.com/1?before', undefined, undefined])
+  expect(table.ofId(3)).toBeUndefined()
+})

@@ -76,3 +76,17 @@ test('holds no more than its bound, and looks up an older one behind whoever ask
   expect(store.finds).toBe(1)
   expect([3, 4].map(table.workspaceOf)).toEqual([1, 1])
 })
+
+test('after a restore of Postgres, ids of lost posts are those of the posts that have them now', async () => {
+  const lost = [100, 101, 5000].map((id) => post(id, 9))
+  const store = makeStore(post(99), ...lost.slice(0, 2))
+  const table = await startTable(store)
+  store.rows = [post(99)]
+  await poll(store)
+  expect([99, 100, 101].map(table.workspaceOf)).toEqual([1, undefined, undefined])
+  await poll(store, ...lost)
+  // More of them than are read again.
+  store.rows = [post(99), post(100, 2)]
+  await poll(store)
+  expect([99, 100, 101, 5000].map(table.workspaceOf)).toEqual([1, 2, undefined, undefined])
+})

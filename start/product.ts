@@ -22,7 +22,7 @@ import { isShortLink } from './front/service-of-path.ts'
 import { statusPage } from './front/status-page.ts'
 import { trustedProxiesOf } from './front/trusted-proxies.ts'
 import { endLeftOver } from './processes/left-over.ts'
-import { boundLogFile, lastLogLine } from './processes/log-file.ts'
+import { boundLogFile, withLastLine } from './processes/log-file.ts'
 import { prepareServices, type Service, serviceNames } from './processes/services.ts'
 import { type Supervised, supervise, type Watcher } from './processes/supervise.ts'
 import { say } from './say.ts'
@@ -162,9 +162,9 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
 }
 
 function sayDied(dataDir: string, ...[name, how, againInMs]: Parameters<Watcher['died']>): void {
-  const why = how.startsWith('exit') ? `: ${lastLogLine(join(dataDir, 'logs', `${name}.log`))}` : ''
+  const why = how.startsWith('exit') ? withLastLine(how, join(dataDir, 'logs', `${name}.log`)) : how
   const when = againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''
-  say(`${name} ended (${how}${why}), starting it again${when}`)
+  say(`${name} ended (${why}), starting it again${when}`)
 }
 
 /** Says now and then which services aren't up, each line once. */
@@ -172,7 +172,7 @@ function tellLate(dataDir: string, services: readonly Supervised[]): NodeJS.Time
   const told = new Set<string>()
   return setInterval(() => {
     for (const { name } of services.filter(({ isUp }) => !isUp)) {
-      const line = `${name} isn't up yet: ${lastLogLine(join(dataDir, 'logs', `${name}.log`))}`
+      const line = withLastLine(`${name} isn't up yet`, join(dataDir, 'logs', `${name}.log`))
       if (!told.has(line)) say(line)
       told.add(line)
     }

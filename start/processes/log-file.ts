@@ -23,6 +23,11 @@ export function boundLogFile(path: string): void {
   }
 }
 
+/** `text`, and behind it the last message of a program, where it has said any. */
+export function withLastLine(text: string, path: string): string {
+  return [text, lastLogLine(path)].filter(Boolean).join(': ')
+}
+
 /** The last message of a program, in a line: that of its last log line, or the error that ended it; empty: nothing. */
 export function lastLogLine(path: string): string {
   let lines: string[]
@@ -36,6 +41,8 @@ export function lastLogLine(path: string): string {
     const { msg, err } = JSON.parse(last) as { msg?: string; err?: { message?: string } }
     return [msg, err?.message].filter(Boolean).join(': ')
   } catch {
+    // Postgres says after the reason that it is shut down.
+    if (last.endsWith(' database system is shut down')) return lines.findLast((line) => / FATAL: /.test(line)) ?? last
     // Node prints an uncaught error with its stack behind it, and its own version last.
     return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? last
   }

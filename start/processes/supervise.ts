@@ -1,7 +1,7 @@
 /** Keeps a child process running: starts it, starts it again when it dies, and ends it in an orderly way. */
 import type { ChildProcess } from 'node:child_process'
 import { backoffMs, sleep } from '../../runtime/retry.ts'
-import { lastLogLine } from './log-file.ts'
+import { withLastLine } from './log-file.ts'
 
 export interface Runnable {
   readonly name: string
@@ -66,7 +66,7 @@ export function supervise(runnable: Runnable, watcher: Watcher): Supervised {
       const lastedMs = Date.now() - startedAt
       failures = wasUp && lastedMs > steadyMs ? 0 : failures + 1
       if (!wasUp && failures >= firstStartsMax) {
-        const why = [how, lastLogLine(runnable.logFile)].filter(Boolean).join(': ')
+        const why = withLastLine(how, runnable.logFile)
         settleFirstUp.reject(new Error(`${runnable.name} doesn't start (${why}); see ${runnable.logFile}`))
         return
       }

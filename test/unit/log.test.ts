@@ -1,7 +1,12 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ReplyError } from 'ioredis'
 import { expect, test } from 'vitest'
 import { lossyDestination, makeLog } from '../../runtime/log.ts'
+import { withLastLine } from '../../start/processes/log-file.ts'
+import { setUpFolder } from '../support/test-folder.ts'
+
+const folder = setUpFolder()
 
 function logged(error: unknown): { err: Record<string, unknown>; line: string } {
   const lines: string[] = []
@@ -40,4 +45,15 @@ test('a log whose disk is full ends no process', () => {
   const log = makeLog('test', 'info', lossyDestination(full))
   for (const line of ['one', 'another']) expect(() => log.info(line)).not.toThrow()
   closeSync(full)
+})
+
+test.each([
+  ['', 'postgres ended'],
+  ['{"msg":"it failed","err":{"message":"no room"}}\n', 'postgres ended: it failed: no room'],
+  ['x FATAL:  in use\nx HINT:  End it.\nx LOG:  database system is shut down\n', 'postgres ended: x FATAL:  in use'],
+  ['x LOG:  database system is shut down\n', 'postgres ended: x LOG:  database system is shut down'],
+])('of a log file %j a start says %j', (text, said) => {
+  const path = join(folder, 'postgres.log')
+  writeFileSync(path, text)
+  expect(withLastLine('postgres ended', path)).toBe(said)
 })

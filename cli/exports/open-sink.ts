@@ -60,7 +60,8 @@ function openFile(path: string): Sink {
     drop: async () => {
       file.destroy()
       await written
-      await rm(partial, { force: true })
+      // Where it was never made, its path may be none.
+      await rm(partial, { force: true }).catch(() => {})
     },
   }
 }

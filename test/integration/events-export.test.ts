@@ -183,6 +183,8 @@ test('a file that is there stays, and one that can’t be written leaves nothing
   const nowhere = join(folder, 'no-such-folder', 'a.jsonl')
   expect(await refused(nowhere)).toMatchObject({ code: 1, err: expect.stringContaining(`${nowhere} can't be written`) })
   expect(existsSync(dirname(nowhere))).toBe(false)
+  const below = await refused(join(path, 'a.jsonl'))
+  expect(below).toMatchObject({ code: 1, err: expect.stringContaining(`a.jsonl can't be written: ENOTDIR`) })
 })
 
 test('of two exports to one file the first that ends has it, whole', async () => {

@@ -7,15 +7,27 @@ import { root, say } from './root.mjs'
 const waitStepMs = 200
 
 export function underLock(work) {
-  const folder = join(root, '.cache')
-  mkdirSync(folder, { recursive: true })
-  const { release } = waitFor(folder)
+  const { release } = takeLock(join(root, '.cache'))
   process.once('exit', release)
   try {
     work()
   } finally {
     process.off('exit', release)
     release()
+  }
+}
+
+function takeLock(folder) {
+  try {
+    mkdirSync(folder, { recursive: true })
+    return waitFor(folder)
+  } catch (error) {
+    if (!['mkdir', 'open'].includes(error.syscall)) throw error
+    // Whoever runs the services need not be who brings new sources.
+    say(
+      `a build is needed, and can't begin (${error.message}): \`npm run build\` makes it, by a user who may write ${root}`,
+    )
+    process.exit(1)
   }
 }
 

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -50,4 +50,18 @@ test('a folder that nothing can lock is an error of its own', () => {
   } finally {
     process.env['PATH'] = PATH
   }
+})
+
+test('a build in a folder that can’t be written ends with a line that says how to make it', () => {
+  for (const file of ['start/lock.mjs', 'start/root.mjs', 'runtime/folder-lock.mjs']) {
+    cpSync(projectFile(file), join(folder, file))
+  }
+  writeFileSync(join(folder, '.cache'), '')
+  const script = `import { underLock } from './start/lock.mjs'; underLock(() => console.log('built'))`
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/^svc: a build is needed, and can't begin \(E.*\): `npm run build` makes it.*\n$/)
 })

@@ -232,6 +232,8 @@ describe('a change of a scheduled post', () => {
     const long = 'a'.repeat(290)
     const { status, body } = await change(id, { platform_captions: { x: 'Else' }, base_caption: long })
     expect([status, body.targets.map(({ caption_override }) => caption_override)]).toEqual([200, ['For X', null]])
+    const again = await change(id, { platform_captions: { x: 'Else' } })
+    expect([again.status, again.body.updated_at]).toEqual([200, body.updated_at])
     expect(await change(id, { social_account_ids: [other] })).toEqual({
       status: 409,
       body: { detail: 'An account that the post is already published to can not be taken out' },

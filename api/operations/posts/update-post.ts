@@ -9,6 +9,7 @@ import type { Queryable } from '../../../postgres/client.ts'
 import { insertOutbox } from '../../../postgres/tables/outbox.ts'
 import { setReview } from '../../../postgres/tables/post-reviews.ts'
 import {
+  type ChosenTarget,
   markPostPublished,
   type Post,
   type PostFields,
@@ -117,7 +118,11 @@ function isAsStored(post: Post, fields: PostFields, choice: Choice): boolean {
     accountId,
     captionOverride,
   }))
-  return isDeepStrictEqual([fields, mediaOf(choice), targetsOf(choice)], [stored, files, chosen])
+  const begun = new Set(targets.filter(isBegun).map(({ social_account_id }) => social_account_id))
+  // They keep their captions, whatever others of their platform get.
+  const withoutKept = (target: ChosenTarget) => (begun.has(target.accountId) ? target.accountId : target)
+  const [sent, had] = [targetsOf(choice), chosen].map((those) => those.map(withoutKept))
+  return isDeepStrictEqual([fields, mediaOf(choice), sent], [stored, files, had])
 }
 
 /** A draft's time is a proposal; that of a scheduled post is moved as by rescheduling, and can't be taken away. */

@@ -250,14 +250,13 @@ export async function settleTarget(
   return settled.length > 0
 }
 
-/** Ends a post that has no target left to publish. @returns its status, or null while there is one */
+/** Readers see by `updated_at` that a target was settled. The last one ends the post. @returns its status, or null */
 export async function settlePost(tx: Queryable, postId: number): Promise<PostStatus | null> {
   const [row] = await tx.query<{ status: PostStatus }>(
-    `UPDATE posts p SET updated_at = clock_timestamp(), status = CASE WHEN
-       EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.status <> 'published') THEN 'failed' ELSE 'published' END
-     WHERE p.id = $1 AND p.status = 'publishing'
-       AND NOT EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.status = 'publishing')
-     RETURNING status`,
+    `UPDATE posts p SET updated_at = clock_timestamp(), status = (
+       SELECT CASE WHEN bool_or(status = 'publishing') THEN 'publishing' WHEN bool_and(status = 'published') THEN 'published'
+         ELSE 'failed' END FROM post_targets WHERE post_id = p.id)
+     WHERE p.id = $1 AND p.status = 'publishing' RETURNING status`,
     [postId],
   )
   return row?.status ?? null

@@ -130,6 +130,20 @@ test('a target that is refused fails the post; scheduled anew, only that target 
   expect(await auditedOf(x, 'social_account')).toEqual([])
 })
 
+test('a post is changed by the outcome of each of its targets, also while another one waits', async () => {
+  const accounts = [await account(), await account('linkedin')]
+  const hold = (until: string) =>
+    stores.pg.query(`UPDATE social_accounts SET held_until = ${until} WHERE id = $1`, [accounts[1]])
+  await hold("now() + interval '1 hour'")
+  const id = await schedulePost(ask, { caption: 'Taken.', accounts })
+  const read = async () => (await ask<ShownPost>('GET', `/v1/posts/${id}`)).body
+  await expect.poll(async () => (await read()).targets.map(({ status }) => status)).toEqual(['published', 'publishing'])
+  const { updated_at, targets } = await read()
+  expect(Date.parse(updated_at)).toBeGreaterThanOrEqual(Date.parse(String(targets[0]!.publish_result['published_at'])))
+  await hold('NULL')
+  expect((await endedPost(ask, id)).status).toBe('published')
+})
+
 test('a rate limit is waited out, and fails the target for good after so many attempts', async () => {
   const id = await account()
   const posted = await schedulePost(ask, { caption: 'Too often [simulate:rate_limit]', accounts: [id] })

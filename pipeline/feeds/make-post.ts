@@ -34,7 +34,7 @@ export interface MadePost {
   readonly id: number
   readonly isQueued: boolean
   /** Why it isn't, though it should be. */
-  readonly note: string | null
+  readonly notes: readonly string[]
 }
 
 /** The workspace is held. */
@@ -58,15 +58,15 @@ export async function makePost(making: Making, entry: FeedEntry): Promise<MadePo
   await shorten(making, { id: draft.id, title, texts, accounts })
   const post = (await readPost(tx, feed.workspace.id, draft.id))!
   await insertOutbox(tx, feed.workspace.id, 'post.created', serializePost(post))
-  if (feed.mode === 'draft') return { id: post.id, isQueued: false, note: null }
-  if (isHeld) return { id: post.id, isQueued: false, note: 'It may have been published before the restore' }
+  if (feed.mode === 'draft') return { id: post.id, isQueued: false, notes: [] }
+  if (isHeld) return { id: post.id, isQueued: false, notes: ['It may have been published before the restore'] }
   try {
     const queued = await scheduleNext(tx, feed.workspace, post, clock.now())
     await insertOutbox(tx, feed.workspace.id, 'post.scheduled', serializePost(queued))
-    return { id: post.id, isQueued: true, note: null }
+    return { id: post.id, isQueued: true, notes: [] }
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error
-    return { id: post.id, isQueued: false, note: noteOf(error) }
+    return { id: post.id, isQueued: false, notes: notesOf(error) }
   }
 }
 
@@ -129,6 +129,7 @@ async function shorten(
   await setPostTargets(tx, id, targets, 'draft')
 }
 
-function noteOf({ detail }: Problem): string {
-  return typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join('; ')
+/** For people: without what clients of the API know a fault by. */
+function notesOf({ detail }: Problem): string[] {
+  return typeof detail === 'string' ? [detail] : detail.map(({ msg }) => msg.replace(/^Value error, /, ''))
 }

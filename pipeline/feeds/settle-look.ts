@@ -114,7 +114,7 @@ interface Skipping {
 
 function newsOf(made: readonly MadePost[], { skipped, isFull }: Skipping, now: number): FeedNews | null {
   if (made.length === 0 && skipped === 0) return null
-  const notes = new Set(made.flatMap(({ note }) => note ?? []))
+  const notes = new Set(made.flatMap((post) => post.notes))
   if (isFull && skipped > 0) notes.add(`A feed makes at most ${feedPostsADay} posts a day`)
   const note = notes.size === 0 ? null : [...notes].join('; ')
   return { at: new Date(now).toISOString(), posts: made.length, skipped, note }

@@ -227,6 +227,17 @@ test('a process that stops in the middle of a look leaves the feed to the next o
   expect(await feedOf(id)).toMatchObject({ looked_at: expect.any(String), last_error: null })
 })
 
+test('why posts stay drafts is said in words for people', async () => {
+  const feeds = { '/feed': { body: rssOf([]) } }
+  serve(receiver, feeds)
+  const account = await makeAccount(stores, mine.workspaceId, 'youtube')
+  const id = await addFeed({ mode: 'queue', social_account_ids: [account] })
+  await reader.look()
+  feeds['/feed'].body = rssOf([{ id: 'a' }, { id: 'b' }])
+  await reader.look(later)
+  expect(await feedOf(id)).toMatchObject({ last_news: { posts: 2, note: 'YouTube needs a video' } })
+})
+
 test('a queueing feed takes posting times while its maker may schedule; else it is turned off, and it says why', async () => {
   const feeds = { '/feed': { body: rssOf([]) } }
   serve(receiver, feeds)

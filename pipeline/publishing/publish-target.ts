@@ -155,14 +155,14 @@ async function attempt(
   const session = sessionOf(publishing, adapter, account, signal)
   const known = stored.sent_at === null ? null : knownBy(publishing, account)
   if (known !== null) {
-    const found = await session((call) => adapter.lookUp(call, publication, known))
+    const found = await session((call) => adapter.lookUp(call, asSent(publication, stored), known))
     if (found !== null) return publishedBy(stored, found)
   }
   if (!done.isLookedFor) await requirePartsThere(session, adapter, stored, { sleep, signal })
   done.isLookedFor = true
   try {
     const prepared = await session((call) => adapter.prepare(call, publication))
-    const sentAt = await markSent(pg, claim)
+    const sentAt = await markSent(pg, claim, publication.text)
     if (sentAt === null) return null
     const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
     return publishedBy(stored, published)
@@ -216,7 +216,7 @@ async function lookUpOnceMore(
     const [adapter, account] = [adapterOfPart(now, part), accountOf(now)]
     const publication = await publicationOf(publishing, now, part, claim, signal)
     const session = sessionOf(publishing, adapter, account, signal)
-    const found = await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
+    const found = await session((call) => adapter.lookUp(call, asSent(publication, now), knownBy(publishing, account)))
     return found === null ? failed : publishedBy(now, found)
   } catch (error) {
     if (error instanceof StoreUnavailable || signal.aborted) throw error
@@ -227,6 +227,11 @@ async function lookUpOnceMore(
     }
     return failed
   }
+}
+
+/** The post may have another text by now, under which no platform has it. */
+function asSent(publication: Publication, { sent_text }: StoredPublication): Publication {
+  return { ...publication, text: sent_text ?? publication.text }
 }
 
 const knownBy =

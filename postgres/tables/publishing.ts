@@ -164,11 +164,11 @@ export async function prolongClaims(
 }
 
 /** @returns when the platform was first asked for the part; null when the claim has ended, and the target is another process's */
-export async function markSent(q: Queryable, { targetId, holder }: Claim): Promise<Date | null> {
+export async function markSent(q: Queryable, { targetId, holder }: Claim, text: string): Promise<Date | null> {
   const [marked] = await q.query<{ sent_at: Date }>(
-    `UPDATE post_targets SET sent_at = coalesce(sent_at, date_trunc('milliseconds', clock_timestamp()))
+    `UPDATE post_targets SET sent_at = coalesce(sent_at, date_trunc('milliseconds', clock_timestamp())), sent_text = $3
      WHERE ${ownSql} RETURNING sent_at`,
-    [targetId, holder],
+    [targetId, holder, text],
   )
   return marked?.sent_at ?? null
 }

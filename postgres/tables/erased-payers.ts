@@ -49,6 +49,10 @@ export async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<
        -- The references that name nobody else's payment; some name no payment yet.
        SELECT provider, reference FROM naming LEFT JOIN theirs ON theirs.id = naming.id
        GROUP BY provider, reference HAVING bool_and(coalesce(is_payer, naming.id IS NULL AND by_name))
+       -- Their payments have names besides, which tell of another field: a charge may name the browser alone.
+       UNION SELECT p.provider, reference FROM theirs JOIN revenue_payments p ON p.id = theirs.id CROSS JOIN unnest(p.refs) AS reference
+       WHERE is_payer AND NOT EXISTS (SELECT FROM revenue_payments other WHERE other.workspace_id = $1 AND other.provider = p.provider
+         AND other.refs && ARRAY[reference] AND other.id NOT IN (SELECT id FROM theirs WHERE is_payer))
      ), gone AS (
        DELETE FROM revenue_payers WHERE workspace_id = $1 AND ((provider, reference) IN (SELECT provider, reference FROM whole)
          OR (provider, reference, field) IN (SELECT provider, reference, field FROM own)

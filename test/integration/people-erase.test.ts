@@ -573,6 +573,14 @@ test('who paid stays known, though the payment names somebody erased as well', a
   await makePayment(workspace, 'email', 'ann@example.com', 33)
   await name(33, 'user_id', 'of nobody')
   await makePayment(workspace, 'user_id', 'u-7', 34)
+  // Ann's charge doesn't name her, but her browser. Her customer is Ben's too.
+  await stores.pg.query(
+    `UPDATE revenue_payments SET refs = refs || CASE payment WHEN 'email at 33' THEN '{of email at 35,of email at 36}'::text[] ELSE '{of email at 36}' END
+     WHERE workspace_id = $1 AND payment IN ('email at 31', 'email at 33')`,
+    [workspaceId],
+  )
+  await name(35, 'anonymous_id', 'c')
+  await name(36, 'user_id', 'of nobody')
   // By then the contacts alone know whose the id is.
   await stores.pg.query('DELETE FROM inbox WHERE workspace_id = $1', [workspaceId])
   const payersLeft = async () => {
@@ -583,12 +591,12 @@ test('who paid stays known, though the payment names somebody erased as well', a
     return rows.map(({ named }) => named)
   }
   await order(workspace, { email: 'ann@example.com' })
-  expect(await payersLeft()).toEqual(['31 email', '32 anonymous_id', '32 email', '34 user_id'])
+  expect(await payersLeft()).toEqual(['31 email', '32 anonymous_id', '32 email', '34 user_id', '36 user_id'])
   await order(workspace, { anonymousId: 'x' })
   await order(workspace, { email: 'old@example.com' })
-  expect(await payersLeft()).toEqual(['31 email', '32 email', '34 user_id'])
+  expect(await payersLeft()).toEqual(['31 email', '32 email', '34 user_id', '36 user_id'])
   await order(workspace, { email: 'new@example.com' })
-  expect(await payersLeft()).toEqual(['31 email', '32 email'])
+  expect(await payersLeft()).toEqual(['31 email', '32 email', '36 user_id'])
 })
 
 /** Milliseconds from the begin of those below. */

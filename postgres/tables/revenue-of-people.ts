@@ -5,6 +5,7 @@
 import { journeyPaymentsMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
+import { inboxUserId } from './inbox.ts'
 import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
 
 export interface PaymentsRequest {
@@ -33,22 +34,28 @@ const occurred = milliseconds('p.occurred_at')
 
 /**
  * Ids of the payments that name any of those people. Mostly there are none. To plan the choice below takes several times
- * as long.
+ * as long. A contact may have had other user ids, which the inbox alone knows. It is read where payments name user ids.
  */
 async function readNaming(
   q: Queryable,
   { workspaceId, contactIds, anonymousIds }: PaymentsRequest,
 ): Promise<readonly number[]> {
   const rows = await q.query<{ id: number }>(
-    `SELECT p.id FROM contacts c
-     JOIN revenue_payers y ON y.workspace_id = $1 AND ((y.field = 'email' AND y.value = c.email) OR (y.field = 'user_id' AND y.value = c.user_id AND c.user_id != ''))
-     JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-     WHERE c.workspace_id = $1 AND c.id = ANY ($2::bigint[])
-     UNION
-     SELECT p.id FROM (
-       SELECT anonymous_id FROM bindings WHERE workspace_id = $1 AND contact_id = ANY ($2::bigint[])
-       UNION SELECT unnest($3::text[])) AS known
-     JOIN revenue_payers y ON y.workspace_id = $1 AND y.field = 'anonymous_id' AND y.value = known.anonymous_id
+    `WITH asked AS (
+       SELECT email, user_id FROM contacts WHERE workspace_id = $1 AND id = ANY ($2::bigint[])
+     ), known (field, value) AS (
+       SELECT 'email', email FROM asked
+       UNION SELECT 'user_id', user_id FROM asked WHERE user_id != ''
+       UNION SELECT 'user_id', former.value FROM asked CROSS JOIN LATERAL (
+         SELECT ${inboxUserId('i')} AS value FROM inbox i
+         WHERE i.workspace_id = $1 AND i.email = asked.email AND i.properties ->> 'user_id' IS NOT NULL OFFSET 0) AS former
+       WHERE EXISTS (SELECT FROM revenue_payers WHERE workspace_id = $1 AND field = 'user_id')
+       UNION SELECT 'anonymous_id', anonymous_id FROM bindings WHERE workspace_id = $1 AND contact_id = ANY ($2::bigint[])
+       UNION SELECT 'anonymous_id', unnest($3::text[])
+     )
+     -- Each by the index alone: Postgres takes a few names for many, and reads all payers.
+     SELECT DISTINCT p.id FROM known CROSS JOIN LATERAL (
+       SELECT * FROM revenue_payers WHERE workspace_id = $1 AND field = known.field AND value = known.value OFFSET 0) AS y
      JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]`,
     [workspaceId, contactIds, anonymousIds],
   )

@@ -368,6 +368,9 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
     identify('shared', 60, 'cy@example.com'),
     identify('shared', 60, 'ben@example.com'),
     view('lone', 70),
+    // The site gave her another user id since.
+    identify('dees', 40, 'dee@example.com', { properties: { user_id: 'u-dee' } }),
+    identify('dees', 41, 'dee@example.com', { properties: { user_id: 'u-dee-2' } }),
   )
   const pay = async (payment: string, minutes: number, payer: [field: string, value: string], ...cents: number[]) => {
     const [made] = await stores.pg.query<{ id: number }>(
@@ -387,6 +390,7 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
   }
   await pay('mail', 10, ['email', 'ann@example.com'], 1_000, -300)
   await pay('user', 20, ['user_id', 'u-ann'], 50)
+  await pay('former user', 25, ['user_id', 'u-dee'], 19)
   await pay('early', 30, ['anonymous_id', 'shared'], 7)
   await pay('late', 90, ['anonymous_id', 'shared'], 11)
   await pay('yen', 95, ['email', 'ben@example.com'], 9_000)
@@ -405,6 +409,7 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
     'ann@example.com': 757,
     'ben@example.com': 511,
     'cy@example.com': 0,
+    'dee@example.com': 19,
     lone: 13,
   })
   const journey = async (query: string) => {

@@ -1,8 +1,9 @@
 /** Who paid, as the ledger has it, when a person is erased. */
 import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 import type { ErasedPerson } from './erasures.ts'
 import { inboxUserId } from './inbox.ts'
-import { payerEmail, payerField } from './payer-choice.ts'
+import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
 
 /**
  * Forgets who paid, in the ledger. Payments stay, with what they are credited to, but no longer say by which session.
@@ -35,12 +36,15 @@ export async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<
        SELECT p.id, known.provider, known.reference, by_browser, by_name FROM known LEFT JOIN revenue_payments p
          ON p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]
      ), told AS MATERIALIZED (
-       SELECT p.id, by_browser, ${payerField('email')} AS email, ${payerField('user_id')} AS user_id
+       SELECT p.id, by_browser, ${payerField('email')} AS email, ${payerField('user_id')} AS user_id,
+         ${payerField('anonymous_id')} AS browser, ${milliseconds('p.occurred_at')} AS at
        FROM (SELECT id, by_browser FROM naming UNION SELECT id, true FROM shared) AS named
        JOIN revenue_payments p ON p.id = named.id
      ), theirs AS (
        SELECT id, bool_or(is_payer) AS is_payer FROM (
-         SELECT told.id, by_browser, coalesce(payer.email = $2, false) OR (by_browser AND NOT EXISTS (
+         -- An e-mail that is no contact's names the payer where the browser was no contact's either.
+         SELECT told.id, by_browser, (coalesce(payer.email = $2, false)
+             AND ($4::bigint IS NOT NULL OR ${payerByBrowser('$1', 'told.browser', 'told.at')} IS NULL)) OR (by_browser AND NOT EXISTS (
            SELECT FROM contacts c WHERE c.workspace_id = $1 AND c.email = payer.email)) AS is_payer
          FROM told CROSS JOIN LATERAL (SELECT ${payerEmail('$1', 'told.user_id', 'told.email')} AS email) AS payer) AS paid
        -- A browser without a contact is also of a payer who is known by other means: its sessions go.

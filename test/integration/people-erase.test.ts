@@ -581,6 +581,9 @@ test('who paid stays known, though the payment names somebody erased as well', a
   )
   await name(35, 'anonymous_id', 'c')
   await name(36, 'user_id', 'of nobody')
+  // Its e-mail is no contact's, and Ben has the browser: his it is.
+  await makePayment(workspace, 'email', 'billing@example.com', 37)
+  await name(37, 'anonymous_id', 'shared')
   // By then the contacts alone know whose the id is.
   await stores.pg.query('DELETE FROM inbox WHERE workspace_id = $1', [workspaceId])
   const payersLeft = async () => {
@@ -590,13 +593,21 @@ test('who paid stays known, though the payment names somebody erased as well', a
     )
     return rows.map(({ named }) => named)
   }
+  await order(workspace, { email: 'billing@example.com' })
   await order(workspace, { email: 'ann@example.com' })
-  expect(await payersLeft()).toEqual(['31 email', '32 anonymous_id', '32 email', '34 user_id', '36 user_id'])
+  expect(await payersLeft()).toEqual([
+    '31 email',
+    '32 anonymous_id',
+    '32 email',
+    '34 user_id',
+    '36 user_id',
+    '37 anonymous_id',
+  ])
   await order(workspace, { anonymousId: 'x' })
   await order(workspace, { email: 'old@example.com' })
-  expect(await payersLeft()).toEqual(['31 email', '32 email', '34 user_id', '36 user_id'])
+  expect(await payersLeft()).toEqual(['31 email', '32 email', '34 user_id', '36 user_id', '37 anonymous_id'])
   await order(workspace, { email: 'new@example.com' })
-  expect(await payersLeft()).toEqual(['31 email', '32 email', '36 user_id'])
+  expect(await payersLeft()).toEqual(['31 email', '32 email', '36 user_id', '37 anonymous_id'])
 })
 
 /** Milliseconds from the begin of those below. */

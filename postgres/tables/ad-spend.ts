@@ -1,6 +1,7 @@
 /** Ad costs, a row for each day, source and campaign. */
 import type { AdLine } from '../../schemas/revenue-imports.ts'
 import type { Queryable } from '../client.ts'
+import { sumOfCents } from './revenue-rates.ts'
 
 /** Replaces earlier values of a day and campaign; among repeated lines the last counts. */
 export async function replaceAdSpend(q: Queryable, workspaceId: number, days: readonly AdLine[]): Promise<void> {
@@ -35,7 +36,7 @@ export interface AdRequest {
 
 /** Rows of the days, with their cost in the workspace's currency, or null. */
 const spent = `SELECT s.source, s.campaign, s.currency, s.cost_cents, s.clicks,
-    CASE WHEN s.currency = $2 THEN s.cost_cents ELSE round(s.cost_cents * r.factor)::bigint END AS own
+    CASE WHEN s.currency = $2 THEN s.cost_cents ELSE round(s.cost_cents * r.factor) END AS own
   FROM ad_spend s LEFT JOIN revenue_rates r
     ON r.workspace_id = s.workspace_id AND r.currency = s.currency AND r.to_currency = $2 AND r.day = s.import_day
   WHERE s.workspace_id = $1 AND s.day BETWEEN $3::date AND $4::date`
@@ -43,7 +44,7 @@ const spent = `SELECT s.source, s.campaign, s.currency, s.cost_cents, s.clicks,
 export async function sumAdSpend(q: Queryable, request: AdRequest): Promise<AdSpend> {
   const rows = await q.query<{ currency: string | null; cents: number }>(
     `WITH spent AS (${spent})
-     SELECT NULL AS currency, coalesce(sum(own), 0)::bigint AS cents FROM spent
+     SELECT NULL AS currency, ${sumOfCents('own')} AS cents FROM spent
      UNION ALL SELECT currency, sum(cost_cents)::bigint FROM spent WHERE own IS NULL GROUP BY currency`,
     paramsOf(request),
   )
@@ -62,7 +63,7 @@ export interface AdCampaign {
 export function listAdCampaigns(q: Queryable, request: AdRequest, limit: number): Promise<AdCampaign[]> {
   return q.query<AdCampaign>(
     `WITH spent AS (${spent})
-     SELECT source, campaign, coalesce(sum(own), 0)::bigint AS cost_cents, sum(clicks)::bigint AS clicks
+     SELECT source, campaign, ${sumOfCents('own')} AS cost_cents, sum(clicks)::bigint AS clicks
      FROM spent GROUP BY source, campaign ORDER BY cost_cents DESC, clicks DESC, source, campaign LIMIT $5`,
     [...paramsOf(request), limit],
   )

@@ -2,6 +2,7 @@
 import { filteredPaymentsMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
+import { sumOfCents } from './revenue-rates.ts'
 
 export interface RevenueRequest {
   readonly workspaceId: number
@@ -50,15 +51,15 @@ const kinds = {
 /** Entries of the period, with their value in the workspace's currency, or null. */
 const entries = `SELECT e.entry, e.value_cents, e.currency, e.occurred_at, p.source, p.medium, p.campaign, p.device, p.browser, p.country,
     p.path,
-    CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor)::bigint END AS cents
+    CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor) END AS cents
   FROM revenue_entries e JOIN revenue_payments p ON p.id = e.payment_id
   LEFT JOIN revenue_rates r
     ON r.workspace_id = e.workspace_id AND r.currency = e.currency AND r.to_currency = $2 AND r.day = p.import_day
   WHERE e.workspace_id = $1 AND e.occurred_at >= to_timestamp($3::float8 / 1000) AND e.occurred_at < to_timestamp($4::float8 / 1000)
     AND ($5::bigint[] IS NULL OR p.id = ANY ($5))`
 
-const totals = `SELECT 'total' AS kind, '' AS key, coalesce(sum(cents), 0)::bigint AS cents FROM entries
-  UNION ALL SELECT 'apart', currency, sum(value_cents)::bigint FROM entries WHERE cents IS NULL GROUP BY currency`
+const totals = `SELECT 'total' AS kind, '' AS key, ${sumOfCents('cents')} AS cents FROM entries
+  UNION ALL SELECT 'apart', currency, ${sumOfCents('value_cents')} FROM entries WHERE cents IS NULL GROUP BY currency`
 
 interface Row {
   readonly kind: string
@@ -78,7 +79,7 @@ export async function readRevenueFigures(
 ): Promise<RevenueFigures> {
   const divided = Object.entries(kinds).map(
     ([kind, key]) =>
-      `SELECT '${kind}' AS kind, ${key} AS key, sum(cents)::bigint AS cents FROM divided WHERE cents IS NOT NULL AND ${key} IS NOT NULL GROUP BY ${key}`,
+      `SELECT '${kind}' AS kind, ${key} AS key, ${sumOfCents('cents')} AS cents FROM divided WHERE cents IS NOT NULL AND ${key} IS NOT NULL GROUP BY ${key}`,
   )
   const rows = await q.query<Row>(
     `WITH entries AS MATERIALIZED (${entries}),
@@ -103,7 +104,7 @@ export async function readRevenueFigures(
 /** Sums by page alone, as `RevenueFigures.pages`. */
 export async function readRevenueOfPages(q: Queryable, request: RevenueRequest): Promise<RevenueByKey> {
   const rows = await q.query<Omit<Row, 'kind'>>(
-    `SELECT path AS key, sum(cents)::bigint AS cents FROM (${entries}) AS entries
+    `SELECT path AS key, ${sumOfCents('cents')} AS cents FROM (${entries}) AS entries
      WHERE cents IS NOT NULL AND path IS NOT NULL GROUP BY path`,
     paramsOf(request),
   )

@@ -7,6 +7,7 @@ import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { inboxUserId } from './inbox.ts'
 import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
+import { sumOfCents } from './revenue-rates.ts'
 
 export interface PaymentsRequest {
   readonly workspaceId: number
@@ -81,8 +82,7 @@ const entriesSql = `found JOIN revenue_payments p ON p.id = found.id JOIN revenu
      LEFT JOIN revenue_rates r ON r.workspace_id = $1 AND r.currency = e.currency AND r.to_currency = $2 AND r.day = p.import_day
      WHERE e.occurred_at >= to_timestamp($3::float8 / 1000)`
 
-const centsSql =
-  'sum(CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor)::bigint END)::bigint'
+const centsSql = sumOfCents('CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor) END')
 
 /** Rows of a statement over the payments found and their entries. */
 async function readFound<Row>(q: Queryable, request: PaymentsRequest, sql: string): Promise<Row[]> {
@@ -117,7 +117,7 @@ export async function sumRevenueOfPeople(q: Queryable, request: PaymentsRequest)
   const rows = await readFound<{ contact: number | null; browser: string | null; cents: number }>(
     q,
     request,
-    `SELECT found.contact, found.browser, coalesce(${centsSql}, 0) AS cents FROM ${entriesSql} GROUP BY found.contact, found.browser`,
+    `SELECT found.contact, found.browser, ${centsSql} AS cents FROM ${entriesSql} GROUP BY found.contact, found.browser`,
   )
   return {
     ofContacts: new Map(rows.flatMap(({ contact, cents }) => (contact === null ? [] : [[contact, cents]]))),

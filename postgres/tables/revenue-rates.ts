@@ -29,3 +29,10 @@ export async function replaceRates(
     [workspaceId, currency, JSON.stringify(rows)],
   )
 }
+
+/**
+ * SQL of a sum of cents, which is 0 for no rows. One that a mistyped rate makes too large for a number of JSON is the largest:
+ * else no overview could be read.
+ */
+export const sumOfCents = (cents: string) =>
+  `greatest(least(coalesce(sum(${cents}), 0), ${Number.MAX_SAFE_INTEGER}), ${Number.MIN_SAFE_INTEGER})::bigint`

@@ -393,6 +393,13 @@ describe('other currencies', () => {
     // 1,000 yen have no hundredths; forints have, though hardly anybody shows them.
     expect([metrics.revenue_cents, metrics.revenue_by_currency]).toEqual([11_000 + 650 + 2_500, {}])
     expect(earning(top_sources, 'source')).toEqual({ direct: 14_150 })
+    // A rate that lacks its point: what it makes too large for a number is the largest, until another rate comes.
+    const day = new Date().toISOString().slice(0, 10)
+    await svc('ads', 'import', file('day,source,cost_cents,currency\n2025-11-20,bing,10000000,EUR\n'))
+    expect((await svc('revenue', 'rates', file(`currency,rate,day\nEUR,999999999999,${day}\n`))).code).toBe(0)
+    const mistyped = (await workspace.ask({ days: '1' })).metrics
+    const largest = Number.MAX_SAFE_INTEGER
+    expect(mistyped).toMatchObject({ revenue_cents: largest, ad_spend_cents: largest })
   })
 })
 

@@ -162,7 +162,7 @@ async function attempt(
   done.isLookedFor = true
   try {
     const prepared = await session((call) => adapter.prepare(call, publication))
-    const sentAt = await markSent(pg, claim, publication.text)
+    const sentAt = await markSent(pg, claim, publication)
     if (sentAt === null) return null
     const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
     return publishedBy(stored, published)
@@ -229,9 +229,9 @@ async function lookUpOnceMore(
   }
 }
 
-/** The post may have another text by now, under which no platform has it. */
-function asSent(publication: Publication, { sent_text }: StoredPublication): Publication {
-  return { ...publication, text: sent_text ?? publication.text }
+/** The post may have another title and text by now, under which no platform has it. */
+function asSent(publication: Publication, { sent_title: title, sent_text: text }: StoredPublication): Publication {
+  return { ...publication, title: title ?? publication.title, text: text ?? publication.text }
 }
 
 const knownBy =

@@ -31,7 +31,8 @@ export interface StoredPublication {
   readonly late_ms: number
   readonly sent_at: Date | null
   readonly sent_reference: string | null
-  /** The text that the platform was asked for last; it counts while `sent_at` is there. */
+  /** Title and text that the platform was asked for last; they count while `sent_at` is there. */
+  readonly sent_title: string | null
   readonly sent_text: string | null
   readonly account_id: number
   readonly account_status: AccountStatus
@@ -49,7 +50,7 @@ export async function readPublication(q: Queryable, targetId: number): Promise<S
     `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption,
        ARRAY(SELECT coalesce(p.thread_captions->(part::int - 1)->>a.platform, text)
          FROM unnest(p.thread) WITH ORDINALITY AS of_thread (text, part) ORDER BY part) AS thread, p.first_comment,
-       t.publish_key, t.attempt_count, t.sent_parts, t.sent_at, t.sent_reference, t.sent_text,
+       t.publish_key, t.attempt_count, t.sent_parts, t.sent_at, t.sent_reference, t.sent_title, t.sent_text,
        coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
        a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(

@@ -82,6 +82,7 @@ export interface Claiming {
   readonly except: readonly number[]
 }
 
+type SentWords = Record<'title' | 'text', string>
 const hasMediaSql = 'EXISTS (SELECT FROM post_media m WHERE m.post_id = t.post_id)'
 
 /**
@@ -164,11 +165,11 @@ export async function prolongClaims(
 }
 
 /** @returns when the platform was first asked for the part; null when the claim has ended, and the target is another process's */
-export async function markSent(q: Queryable, { targetId, holder }: Claim, text: string): Promise<Date | null> {
+export async function markSent(q: Queryable, claim: Claim, { title, text }: SentWords): Promise<Date | null> {
   const [marked] = await q.query<{ sent_at: Date }>(
-    `UPDATE post_targets SET sent_at = coalesce(sent_at, date_trunc('milliseconds', clock_timestamp())), sent_text = $3
+    `UPDATE post_targets SET sent_at = coalesce(sent_at, date_trunc('milliseconds', clock_timestamp())), sent_title = $3, sent_text = $4
      WHERE ${ownSql} RETURNING sent_at`,
-    [targetId, holder, text],
+    [claim.targetId, claim.holder, title, text],
   )
   return marked?.sent_at ?? null
 }

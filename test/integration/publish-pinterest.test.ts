@@ -104,6 +104,28 @@ test('a pin whose answer is lost is found though it is listed late, one that nev
   expect(on.server.pins).toHaveLength(3)
 })
 
+test('a pin that nobody could look for when it failed is found later, though its title was changed since', async () => {
+  const account = await connectBoard()
+  const setStatus = (status: string) =>
+    stores.pg.query('UPDATE social_accounts SET status = $2 WHERE id = $1', [account, status])
+  on.server.hinder = async ({ step }) => {
+    if (step === 'GET /v5/boards/:id/pins') return { status: 500, body: {} }
+    if (step !== 'POST /v5/pins') return undefined
+    await setStatus('disconnected')
+    return 'cut after'
+  }
+  const media = [await pictureOf()]
+  const id = await schedulePost(ask, { title: 'Sent', caption: 'Text', accounts: [account], media })
+  expect(resultOf(await endedPost(ask, id))).toEqual(failed('account_not_connected', 'disconnected'))
+  on.server.hinder = () => undefined
+  await setStatus('connected')
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  expect((await ask('PATCH', `/v1/posts/${id}`, { title: 'Changed' })).status).toBe(200)
+  await reschedule(ask, id)
+  expect(resultOf(await endedPost(ask, id))).toEqual(published('Text'))
+  expect(on.server.pins.map(({ title }) => title)).toEqual(['Sent'])
+})
+
 test('an access token that has expired is renewed; a refresh token that is refused, or an app that may not pin, expires the account', async () => {
   const account = await connectBoard(renewable)
   const media = [await pictureOf()]

@@ -6,6 +6,7 @@ import { searchQuestionOf, type View } from './address.ts'
 import { ChangeMark } from './change-mark.tsx'
 import { linesOf } from './csv.ts'
 import { changeOf, daysInWords, number, percent } from './format.ts'
+import { keepIn, keptIn } from './kept-in-browser.ts'
 import { Refusal } from './parts.tsx'
 import { consult, useAnswer, useRefusal } from './query.ts'
 import { save } from './save-file.ts'
@@ -19,24 +20,8 @@ interface Chosen {
   readonly key: string
 }
 
-/** The panel's height when this browser showed it last, in pixels: its place is kept until the answer comes. */
-const lastHeight = {
-  placeOf: (workspaceId: number) => `height of search terms ${workspaceId}`,
-  of(workspaceId: number): number {
-    try {
-      return Number(localStorage.getItem(this.placeOf(workspaceId)))
-    } catch {
-      return 0
-    }
-  },
-  keep(workspaceId: number, height: number): void {
-    try {
-      localStorage.setItem(this.placeOf(workspaceId), String(height))
-    } catch {
-      // The panel moves what is below it.
-    }
-  },
-}
+/** Where the panel's height stands when this browser showed it last, in pixels: its place is kept until the answer comes. */
+const heightPlace = (workspaceId: number) => `height of search terms ${workspaceId}`
 
 export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceId: number }) {
   const [isOfPages, showPages] = useState(false)
@@ -47,16 +32,19 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
   const { answer, failure, isStale } = useAnswer<SearchTerms>(path, { againMs })
   const panel = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
-    if (answer) lastHeight.keep(workspaceId, panel.current?.offsetHeight ?? 0)
+    if (answer) keepIn(heightPlace(workspaceId), String(panel.current?.offsetHeight ?? 0))
   }, [answer, workspaceId])
   // The row that was chosen is gone: the keyboard goes on from its name.
   useEffect(() => {
     if (chosen !== undefined) heading.current?.focus()
   }, [chosen])
-  const height = lastHeight.of(workspaceId)
-  if (answer === undefined && !failure && height > 0)
-    return <section class="panel" aria-label={titles.query} aria-busy style={{ height: `${height}px` }} />
-  if (answer === undefined || answer.state === 'not_connected') return null
+  if (answer === undefined) {
+    const height = failure ? 0 : Number(keptIn(heightPlace(workspaceId)))
+    return height > 0 ? (
+      <section class="panel" aria-label={titles.query} aria-busy style={{ height: `${height}px` }} />
+    ) : null
+  }
+  if (answer.state === 'not_connected') return null
   const of = (chosen ? chosen.of === 'query' : isOfPages) ? 'page' : 'query'
   const rows = rowsOf(answer, of)
   const { totals, previous } = answer

@@ -64,7 +64,7 @@ export function secondFactorPage(state: PageState, { demand, next, account }: Fa
   const status = typeof state === 'number' ? state : (statuses[state] ?? 200)
   const { refused } = demand
   const before = refused === undefined ? '' : refusedNote(refused.workspace)
-  const isFaulty = state !== 200 && !(state in notes)
+  const isFaulty = state !== 200 && !isNote(state)
   const form = account === undefined ? '' : formOf(account, demand, next, isFaulty)
   const after = refused === undefined ? wayOn(account?.on === undefined ? '/dashboard' : next) : waysOut(refused)
   return plainPage(status, title, `${before}${noteOf(state)}${form}${after}`)
@@ -105,9 +105,11 @@ export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'
   )
 }
 
+const isNote = (state: PageState): state is keyof typeof notes => state in notes
+
 function noteOf(state: PageState): string {
   if (state === 200) return ''
-  if (state === 'off' || state === 'on') return `<p role="status">${notes[state]}</p>`
+  if (isNote(state)) return `<p role="status">${notes[state]}</p>`
   return fault(texts[state])
 }
 

@@ -153,13 +153,18 @@ test('messages of a day are bounded, and so is the time that one is tried; the n
   await addChannel({})
   await convert(conversion('signup'))
   await sendAll()
-  await stores.pg.query('UPDATE alert_mails SET sent_times = $1', [conversionMessagesDailyMax - 1])
   await convert(conversion('signup'))
-  const midnight = (Math.floor((Date.now() + chatConversionsPauseMs + 5_000) / 86_400_000) + 1) * 86_400_000
+  // The next message may go out on the day after the first one.
+  const day = Math.floor((Date.now() + chatConversionsPauseMs + 5_000) / 86_400_000)
+  const full = [conversionMessagesDailyMax - 1, new Date(day * 86_400_000)]
+  await stores.pg.query(
+    "UPDATE alert_mails SET sent_times = $1, sent_on = ($2::timestamptz AT TIME ZONE 'UTC')::date",
+    full,
+  )
   await sendAll(chatConversionsPauseMs + 5_000)
   expect(said()).toHaveLength(2)
   const [{ due_at }] = (await stores.pg.query('SELECT due_at FROM alert_mails')) as [{ due_at: Date }]
-  expect(due_at.getTime()).toBe(midnight)
+  expect(due_at.getTime()).toBe((day + 1) * 86_400_000)
   // As if most of the day was left.
   await stores.pg.query("UPDATE alert_mails SET due_at = now() + interval '5 hours'")
   await convert(conversion('signup'), conversion('signup'))

@@ -38,12 +38,19 @@ export interface Consent {
 /** `answered`: the request was consented to before. `denied`: the account is no member by now. */
 export type ConsentRefusal = 'answered' | 'denied'
 
+export interface BegunConnection {
+  readonly id: number
+  readonly code: string
+  /** The member's connections that it ended, as there were too many. */
+  readonly endedIds: readonly number[]
+}
+
 /** Run it in a transaction. @param now milliseconds since 1970 */
 export async function beginConnection(
   tx: Queryable,
   { clientId, clientName, redirectUri, challenge, workspaceId, ownerId, scopes }: Consent,
   now: number,
-): Promise<{ readonly id: number; readonly code: string } | ConsentRefusal> {
+): Promise<BegunConnection | ConsentRefusal> {
   await holdWorkspace(tx, workspaceId)
   const [member] = await tx.query('SELECT 1 FROM members WHERE workspace_id = $1 AND owner_id = $2', [
     workspaceId,
@@ -56,7 +63,7 @@ export async function beginConnection(
   ])
   if (answered !== undefined) return 'answered'
   // For a new connection alone: an answer that is sent again ends no other.
-  await makeRoom(tx, workspaceId, ownerId, now)
+  const endedIds = await makeRoom(tx, workspaceId, ownerId, now)
   const code = makeLinkToken()
   const expiresAt = new Date(now + authorizationCodeMs)
   const [made] = await tx.query<{ id: number }>(
@@ -74,19 +81,21 @@ export async function beginConnection(
     new Date(now),
     new Date(now + clientKeptMs),
   ])
-  return { id: made!.id, code }
+  return { id: made!.id, code, endedIds }
 }
 
-/** Deletes the member's connections that have ended, and those beyond the bound. */
-async function makeRoom(tx: Queryable, workspaceId: number, ownerId: number, now: number): Promise<void> {
-  await tx.query(
+/** Deletes the member's connections that have ended, and those beyond the bound. @returns the latter */
+async function makeRoom(tx: Queryable, workspaceId: number, ownerId: number, now: number): Promise<number[]> {
+  const deleted = await tx.query<{ id: number; isLive: boolean }>(
     `DELETE FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2 AND (
        revoked_at IS NOT NULL OR expires_at <= $3 OR id NOT IN (
          SELECT id FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2
            AND revoked_at IS NULL AND expires_at > $3
-         ORDER BY coalesce(last_used_at, created_at) DESC, id DESC LIMIT $4))`,
+         ORDER BY coalesce(last_used_at, created_at) DESC, id DESC LIMIT $4))
+     RETURNING id, revoked_at IS NULL AND expires_at > $3 AS "isLive"`,
     [workspaceId, ownerId, new Date(now), connectedAppsOfMemberMax - 1],
   )
+  return deleted.filter(({ isLive }) => isLive).map(({ id }) => id)
 }
 
 export interface IssuedTokens {

@@ -480,6 +480,10 @@ test('a member’s oldest app makes room, and ended ones and old registrations a
   )
   expect(await count()).toBe(connectedAppsOfMemberMax)
   const last = await apps.connect(cookie)
+  const [{ metadata }] = (await stores.pg.query(
+    "SELECT metadata FROM audit_events WHERE action = 'member.connect_app' ORDER BY id DESC LIMIT 1",
+  )) as [{ metadata: object }]
+  expect(metadata).toMatchObject({ ended_connected_app_ids: [expect.any(Number)] })
   const again = await apps.formOf(await apps.open(cookie, last.asked))
   again.append('answer', 'allow')
   expect((await apps.send(cookie, again)).status).toBe(409)

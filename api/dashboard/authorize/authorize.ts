@@ -102,7 +102,8 @@ export function makeAuthorize({ pg, clock, authenticator, audit, config }: Autho
     return pg.transaction(async (tx) => {
       const begun = await beginConnection(tx, consent, clock.now())
       if (typeof begun === 'string') return begun
-      const metadata = { connected_app_id: begun.id, scopes }
+      const ended = begun.endedIds.length > 0 && { ended_connected_app_ids: begun.endedIds }
+      const metadata = { connected_app_id: begun.id, scopes, ...ended }
       await audit(tx, http, { workspaceId, ownerId, email, action: 'member.connect_app', metadata })
       return begun.code
     })

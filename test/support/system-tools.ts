@@ -4,9 +4,11 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { fetchDebianPackages, isDebian, libraryPathOf } from '../../start/stores/debian-packages.ts'
 
 function findTool(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
@@ -64,12 +66,25 @@ async function attached(child: ChildProcess, said: () => string): Promise<void> 
   }
 }
 
-/** The library that shows a process another time; undefined where it isn't installed. */
-export function findFaketime(): string | undefined {
-  const folders = ['/usr/lib', '/usr/lib64', '/usr/local/lib', '/lib']
-  const candidates = folders.flatMap((folder) => {
-    const below = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
-    return [folder, ...below].map((path) => join(path, 'faketime', 'libfaketimeMT.so.1'))
-  })
-  return candidates.find((path) => existsSync(path))
+const faketimeWithinMs = 120_000
+
+/**
+ * The library that shows a process another time: this machine's, else Debian's package, fetched once into the project's
+ * cache.
+ * @throws with one line that says why there is none
+ */
+export async function findFaketime(): Promise<string> {
+  const root = projectFile('.cache/faketime/root')
+  const find = () =>
+    ['/', root]
+      .flatMap((from) => libraryPathOf(from).split(':'))
+      .map((folder) => join(folder, 'faketime/libfaketimeMT.so.1'))
+      .find((path) => existsSync(path))
+  const installed = find()
+  if (installed !== undefined) return installed
+  if (!isDebian()) throw new Error('needs libfaketime')
+  await fetchDebianPackages({ root, packages: ['libfaketime'], withinMs: faketimeWithinMs })
+  const fetched = find()
+  if (fetched === undefined) throw new Error('needs libfaketime, which the package of the distribution lacks')
+  return fetched
 }

@@ -22,7 +22,7 @@ import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts
 import { problemReply, redirectReply } from '../transports/rest.ts'
 import { readCustom } from './providers/custom.ts'
 import { isLemonSqueezyTest, readLemonSqueezy } from './providers/lemonsqueezy.ts'
-import { readPaddle } from './providers/paddle.ts'
+import { isPaddleSimulation, readPaddle } from './providers/paddle.ts'
 import type { ReadProviderEvent } from './providers/provider.ts'
 import { isStripeTest, readStripe } from './providers/stripe.ts'
 import { isSignedBy, isSignedLately } from './signatures.ts'
@@ -45,6 +45,7 @@ const readers: Readonly<Record<RevenueProvider, ReadProviderEvent>> = {
 /** Paddle's sandbox has connections of its own. */
 const isTest: Partial<Record<RevenueProvider, (event: unknown) => boolean>> = {
   stripe: isStripeTest,
+  paddle: isPaddleSimulation,
   lemonsqueezy: isLemonSqueezyTest,
 }
 

@@ -159,6 +159,15 @@ test('Paddle: a refund counts once, when it is approved', async () => {
 test.each([
   ['stripe', { type: 'charge.succeeded', livemode: false, created: 1, data: { object: {} } }],
   ['lemonsqueezy', { meta: { event_name: 'order_created', test_mode: true }, data: {} }],
+  [
+    'paddle',
+    {
+      event_id: 'ntfsimevt_01k40mmzwh4gmws669b6acsg37',
+      event_type: 'transaction.completed',
+      occurred_at: '2025-11-02T11:00:00Z',
+      data: { id: 'txn_1', currency_code: 'USD', details: { totals: { grand_total: '5' } } },
+    },
+  ],
 ] as const)("test mode of %s is answered as such, and isn't in the ledger", async (provider, event) => {
   const connected = await connectProvider(stores, mine.workspaceId, provider)
   expect(await sendEvent(api, provider, connected, event)).toEqual({

@@ -100,3 +100,8 @@ export const readPaddle = readByKind(kind, {
   'customer.created': customer,
   'customer.updated': customer,
 })
+
+const simulatedEvent = z.object({ event_id: z.string().startsWith('ntfsimevt_') })
+
+/** Paddle's webhook simulator moves no money. */
+export const isPaddleSimulation = (event: unknown): boolean => simulatedEvent.safeParse(event).success

@@ -1,7 +1,7 @@
 /** Ad costs, a row for each day, source and campaign. */
 import type { AdLine } from '../../schemas/revenue-imports.ts'
 import type { Queryable } from '../client.ts'
-import { sumOfCents } from './revenue-rates.ts'
+import { ownCents, sumOfCents } from './revenue-rates.ts'
 
 /** Replaces earlier values of a day and campaign; among repeated lines the last counts. */
 export async function replaceAdSpend(q: Queryable, workspaceId: number, days: readonly AdLine[]): Promise<void> {
@@ -36,7 +36,7 @@ export interface AdRequest {
 
 /** Rows of the days, with their cost in the workspace's currency, or null. */
 const spent = `SELECT s.source, s.campaign, s.currency, s.cost_cents, s.clicks,
-    CASE WHEN s.currency = $2 THEN s.cost_cents ELSE round(s.cost_cents * r.factor) END AS own
+    ${ownCents('s.cost_cents', 's.currency')} AS own
   FROM ad_spend s LEFT JOIN revenue_rates r
     ON r.workspace_id = s.workspace_id AND r.currency = s.currency AND r.to_currency = $2 AND r.day = s.import_day
   WHERE s.workspace_id = $1 AND s.day BETWEEN $3::date AND $4::date`

@@ -2,7 +2,7 @@
 import { filteredPaymentsMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
-import { sumOfCents } from './revenue-rates.ts'
+import { ownCentsOfEntry, sumOfCents } from './revenue-rates.ts'
 
 export interface RevenueRequest {
   readonly workspaceId: number
@@ -51,7 +51,7 @@ const kinds = {
 /** Entries of the period, with their value in the workspace's currency, or null. */
 const entries = `SELECT e.entry, e.value_cents, e.currency, e.occurred_at, p.source, p.medium, p.campaign, p.device, p.browser, p.country,
     p.path,
-    CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor) END AS cents
+    ${ownCentsOfEntry} AS cents
   FROM revenue_entries e JOIN revenue_payments p ON p.id = e.payment_id
   LEFT JOIN revenue_rates r
     ON r.workspace_id = e.workspace_id AND r.currency = e.currency AND r.to_currency = $2 AND r.day = p.import_day

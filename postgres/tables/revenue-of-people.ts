@@ -7,7 +7,7 @@ import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { inboxUserId } from './inbox.ts'
 import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
-import { sumOfCents } from './revenue-rates.ts'
+import { ownCentsOfEntry, sumOfCents } from './revenue-rates.ts'
 
 export interface PaymentsRequest {
   readonly workspaceId: number
@@ -82,7 +82,7 @@ const entriesSql = `found JOIN revenue_payments p ON p.id = found.id JOIN revenu
      LEFT JOIN revenue_rates r ON r.workspace_id = $1 AND r.currency = e.currency AND r.to_currency = $2 AND r.day = p.import_day
      WHERE e.occurred_at >= to_timestamp($3::float8 / 1000)`
 
-const centsSql = sumOfCents('CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor) END')
+const centsSql = sumOfCents(ownCentsOfEntry)
 
 /** Rows of a statement over the payments found and their entries. */
 async function readFound<Row>(q: Queryable, request: PaymentsRequest, sql: string): Promise<Row[]> {

@@ -36,3 +36,16 @@ export async function replaceRates(
  */
 export const sumOfCents = (cents: string) =>
   `greatest(least(coalesce(sum(${cents}), 0), ${Number.MAX_SAFE_INTEGER}), ${Number.MIN_SAFE_INTEGER})::bigint`
+
+/** SQL of cents in the workspace's currency, which is $2; null where no rate `r` converts them. Arguments are SQL. */
+export const ownCents = (cents: string, currency: string) =>
+  `CASE WHEN ${currency} = $2 THEN ${cents} ELSE round(${cents} * r.factor) END`
+
+/**
+ * The same of an entry `e` of the ledger. A refund is what the payment is worth after it, less what it was worth before it.
+ * So refunds of all of a payment leave no cent of rounding.
+ */
+export const ownCentsOfEntry = `CASE WHEN e.currency = $2 OR e.entry = 'payment' THEN ${ownCents('e.value_cents', 'e.currency')} ELSE (
+  SELECT round(sum(one.value_cents) * r.factor) - round((sum(one.value_cents) - e.value_cents) * r.factor) FROM revenue_entries one
+  WHERE one.payment_id = e.payment_id AND one.currency = e.currency
+    AND (one.entry = 'payment' OR (one.occurred_at, one.id) <= (e.occurred_at, e.id))) END`

@@ -393,6 +393,18 @@ describe('other currencies', () => {
     // 1,000 yen have no hundredths; forints have, though hardly anybody shows them.
     expect([metrics.revenue_cents, metrics.revenue_by_currency]).toEqual([11_000 + 650 + 2_500, {}])
     expect(earning(top_sources, 'source')).toEqual({ direct: 14_150 })
+    // Refunds of all of a payment leave no cent of rounding.
+    await pay({ id: 'back', value_cents: 999, currency: 'EUR', occurred_at: '2025-11-20T11:00:00Z' })
+    for (const [minute, id] of ['r1', 'r2', 'r3'].entries()) {
+      const given = { id, type: 'refund', payment_id: 'back', value_cents: 333, currency: 'EUR' }
+      await pay({ ...given, occurred_at: `2025-11-20T13:0${minute}:00Z` })
+    }
+    const given = await workspace.ask({ days: '1', interval: 'hour' })
+    expect(given.metrics.revenue_cents).toBe(14_150)
+    expect(earning(given.traffic_series, 'label')).toMatchObject({
+      '2025-11-20 11:00': 1_099,
+      '2025-11-20 13:00': -1_099,
+    })
     // A rate that lacks its point: what it makes too large for a number is the largest, until another rate comes.
     const day = new Date().toISOString().slice(0, 10)
     await svc('ads', 'import', file('day,source,cost_cents,currency\n2025-11-20,bing,10000000,EUR\n'))

@@ -3,6 +3,7 @@
 import { payerBrowsersMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
+import { inboxUserId } from './inbox.ts'
 import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
 
 /** Times are milliseconds since 1970. */
@@ -131,12 +132,20 @@ export async function saveCredits(q: Queryable, credited: readonly CreditedPayme
   )
 }
 
-/** Payments of these contacts, as of what is known of them now, are due. Those that were never credited are already. */
+/**
+ * Payments of these contacts, as of what is known of them now, are due. Those that were never credited are already. User ids
+ * that a contact had before are in the inbox alone, which is read where payments name user ids.
+ */
 export async function recreditContacts(q: Queryable, contactIds: readonly number[]): Promise<void> {
   await q.query(
     `WITH news AS (
        SELECT c.workspace_id, 'email' AS field, c.email AS value FROM contacts c WHERE c.id = ANY ($1::bigint[])
        UNION SELECT c.workspace_id, 'user_id', c.user_id FROM contacts c WHERE c.id = ANY ($1::bigint[]) AND c.user_id != ''
+       UNION SELECT c.workspace_id, 'user_id', former.value FROM contacts c CROSS JOIN LATERAL (
+         SELECT ${inboxUserId('i')} AS value FROM inbox i
+         WHERE i.workspace_id = c.workspace_id AND i.email = c.email AND i.properties ->> 'user_id' IS NOT NULL OFFSET 0) AS former
+       WHERE c.id = ANY ($1::bigint[]) AND EXISTS (
+         SELECT FROM revenue_payers WHERE workspace_id = c.workspace_id AND field = 'user_id')
        UNION SELECT b.workspace_id, 'anonymous_id', b.anonymous_id FROM bindings b WHERE b.contact_id = ANY ($1::bigint[])
      ), due AS (
        SELECT p.id FROM news

@@ -52,9 +52,9 @@ const eventOf = (browser: string, occurred_at: string, more: EventLike = {}): Ev
   ...more,
 })
 let manifests = 0
-const identify = (email: string, browser: string, properties: Record<string, unknown> = {}) => {
+const identify = (email: string, browser: string, properties: Record<string, unknown> = {}, at = now) => {
   manifests += 1
-  const times = { occurred_at: Date.parse(now), received_at: Date.parse(now) }
+  const times = { occurred_at: Date.parse(at), received_at: Date.parse(now) }
   const who = { email, anonymous_id: browser, properties }
   const row = makeInboxRow({ event_id: 2 ** 40 + manifests, workspace_id: workspace.id, ...who, ...times })
   return stores.pg.transaction((tx) => insertInbox(tx, manifests, [row]))
@@ -123,6 +123,21 @@ describe('a payment is credited', () => {
     await pay({ workspace_user_id: 'user-7', email: 'billing@example.com', occurred_at: '2025-11-20T11:00:00Z' })
     await creditAll(stores)
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ google: 2_000 })
+  })
+
+  test('anew at once when a late identify names a user id that its payer had before', async () => {
+    await identify('ada@example.com', 'laptop', { user_id: 'new' })
+    await mergeAndRefreshPeople(stores)
+    await pay({ workspace_user_id: 'old', occurred_at: '2025-11-20T11:00:00Z' })
+    await creditAll(stores)
+    const isDue = () =>
+      stores.pg.query('SELECT credit_due_at <= now() AS due FROM revenue_payments WHERE workspace_id = $1', [
+        workspace.id,
+      ])
+    expect(await isDue()).toEqual([{ due: false }])
+    await identify('ada@example.com', 'laptop', { user_id: 'old' }, '2025-11-01T00:00:00Z')
+    await mergeAndRefreshPeople(stores)
+    expect(await isDue()).toEqual([{ due: true }])
   })
 
   test("to the payer's last session where no touch is within 30 days, and else to nothing that is known", async () => {

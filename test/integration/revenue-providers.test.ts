@@ -156,6 +156,24 @@ test('Paddle: a refund counts once, when it is approved', async () => {
   }
 })
 
+test('Paddle: an invoice that was credited before it was paid counts what was paid', async () => {
+  const connected = await connectProvider(stores, mine.workspaceId, 'paddle')
+  const invoice = {
+    id: 'txn_1',
+    currency_code: 'GBP',
+    collection_mode: 'manual',
+    billed_at: '2025-11-01T10:00:00Z',
+    details: { totals: { grand_total: '4200', total: '4200' } },
+    payments: [
+      { amount: '3000', status: 'captured' },
+      { amount: '3000', status: 'error' },
+    ],
+  }
+  const event = { event_type: 'transaction.completed', occurred_at: '2025-11-20T10:00:00Z', data: invoice }
+  expect((await sendEvent(api, 'paddle', connected, event)).status).toBe(200)
+  expect(await ledger()).toEqual([['txn_1', 3_000, 'GBP', '2025-11-01T10:00']])
+})
+
 test.each([
   ['stripe', { type: 'charge.succeeded', livemode: false, created: 1, data: { object: {} } }],
   ['lemonsqueezy', { meta: { event_name: 'order_created', test_mode: true }, data: {} }],

@@ -20,12 +20,21 @@ const TransactionEvent = z.object({
     currency_code: currency,
     billed_at: told(instant),
     custom_data: ownData,
+    collection_mode: told(z.string()),
     details: z.object({ totals: z.object({ grand_total: amount }) }),
+    payments: told(z.array(z.object({ amount, status: z.string() }))).catch(undefined),
   }),
 })
 
+/** An invoice may be credited before it is paid. Its totals stay, so that only the payments tell what was paid. */
+function paidCents({ collection_mode, details, payments = [] }: z.output<typeof TransactionEvent>['data']): number {
+  const total = details.totals.grand_total
+  const captured = payments.reduce((sum, { amount: cents, status }) => sum + (status === 'captured' ? cents : 0), 0)
+  return collection_mode === 'manual' && captured > 0 ? Math.min(captured, total) : total
+}
+
 function readTransaction({ occurred_at, data }: z.output<typeof TransactionEvent>) {
-  const valueCents = data.details.totals.grand_total
+  const valueCents = paidCents(data)
   return {
     payment: {
       id: data.id,

@@ -156,7 +156,7 @@ test('Paddle: a refund counts once, when it is approved', async () => {
   }
 })
 
-test('Paddle: an invoice that was credited before it was paid counts what was paid', async () => {
+test('Paddle: an invoice that was credited before it was paid counts what was paid, when it was', async () => {
   const connected = await connectProvider(stores, mine.workspaceId, 'paddle')
   const invoice = {
     id: 'txn_1',
@@ -165,13 +165,13 @@ test('Paddle: an invoice that was credited before it was paid counts what was pa
     billed_at: '2025-11-01T10:00:00Z',
     details: { totals: { grand_total: '4200', total: '4200' } },
     payments: [
-      { amount: '3000', status: 'captured' },
-      { amount: '3000', status: 'error' },
+      { amount: '3000', status: 'captured', captured_at: '2025-11-20T09:59:00.123456Z' },
+      { amount: '3000', status: 'error', captured_at: null },
     ],
   }
   const event = { event_type: 'transaction.completed', occurred_at: '2025-11-20T10:00:00Z', data: invoice }
   expect((await sendEvent(api, 'paddle', connected, event)).status).toBe(200)
-  expect(await ledger()).toEqual([['txn_1', 3_000, 'GBP', '2025-11-01T10:00']])
+  expect(await ledger()).toEqual([['txn_1', 3_000, 'GBP', '2025-11-20T09:59']])
 })
 
 test.each([

@@ -11,6 +11,8 @@ const amount = z
   .transform(Number)
   .pipe(cents)
 
+const Attempt = z.object({ amount, status: z.string(), captured_at: told(instant) })
+
 const TransactionEvent = z.object({
   occurred_at: instant,
   data: z.object({
@@ -22,23 +24,23 @@ const TransactionEvent = z.object({
     custom_data: ownData,
     collection_mode: told(z.string()),
     details: z.object({ totals: z.object({ grand_total: amount }) }),
-    payments: told(z.array(z.object({ amount, status: z.string() }))).catch(undefined),
+    payments: told(z.array(Attempt)).catch(undefined),
   }),
 })
 
-/** An invoice may be credited before it is paid. Its totals stay, so that only the payments tell what was paid. */
-function paidCents({ collection_mode, details, payments = [] }: z.output<typeof TransactionEvent>['data']): number {
-  const total = details.totals.grand_total
-  const captured = payments.reduce((sum, { amount: cents, status }) => sum + (status === 'captured' ? cents : 0), 0)
-  return collection_mode === 'manual' && captured > 0 ? Math.min(captured, total) : total
-}
-
 function readTransaction({ occurred_at, data }: z.output<typeof TransactionEvent>) {
-  const valueCents = paidCents(data)
+  const { collection_mode, details, payments = [] } = data
+  const captured = payments.filter(({ status }) => status === 'captured')
+  const total = details.totals.grand_total
+  const capturedCents = captured.reduce((sum, { amount: cents }) => sum + cents, 0)
+  // An invoice may be credited before it is paid. Its totals stay, so that only the payments tell what was paid.
+  const valueCents = collection_mode === 'manual' && capturedCents > 0 ? Math.min(capturedCents, total) : total
+  // It may be billed weeks before.
+  const paidAt = Math.max(0, ...captured.map(({ captured_at }) => captured_at ?? 0))
   return {
     payment: {
       id: data.id,
-      occurredAt: data.billed_at ?? occurred_at,
+      occurredAt: paidAt || (data.billed_at ?? occurred_at),
       paid: { valueCents, currency: data.currency_code },
       refunds: [],
     },

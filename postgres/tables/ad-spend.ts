@@ -45,7 +45,7 @@ export async function sumAdSpend(q: Queryable, request: AdRequest): Promise<AdSp
   const rows = await q.query<{ currency: string | null; cents: number }>(
     `WITH spent AS (${spent})
      SELECT NULL AS currency, ${sumOfCents('own')} AS cents FROM spent
-     UNION ALL SELECT currency, sum(cost_cents)::bigint FROM spent WHERE own IS NULL GROUP BY currency`,
+     UNION ALL SELECT currency, ${sumOfCents('cost_cents')} FROM spent WHERE own IS NULL GROUP BY currency`,
     paramsOf(request),
   )
   const apart = rows.filter(({ currency }) => currency !== null).map(({ currency, cents }) => [currency, cents])

@@ -427,6 +427,11 @@ describe('other currencies', () => {
     const mistyped = (await workspace.ask({ days: '1' })).metrics
     const largest = Number.MAX_SAFE_INTEGER
     expect(mistyped).toMatchObject({ revenue_cents: largest, ad_spend_cents: largest })
+    // So are costs that no rate converts.
+    const costs = Array.from({ length: 9_008 }, (_, at) => `2025-11-20,bing,${at},1000000000000,CHF\n`)
+    await svc('ads', 'import', file(`day,source,campaign,cost_cents,currency\n${costs.join('')}`))
+    const apartAds = (await workspace.ask({ days: '1' })).metrics.ad_spend_by_currency
+    expect(apartAds).toEqual({ CHF: largest })
   })
 })
 

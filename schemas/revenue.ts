@@ -24,6 +24,8 @@ interface Refund extends Money {
   readonly canTotalFall?: boolean
   /** Milliseconds since 1970. */
   readonly occurredAt: number
+  /** As of the payment. */
+  readonly movedAt?: number
 }
 
 /** The most specific first: the first of them tells who paid. */
@@ -41,6 +43,8 @@ export interface RevenueFacts {
     readonly id: string
     /** When it was paid, as far as is known; milliseconds since 1970. */
     readonly occurredAt: number
+    /** When the money moved, where that may be later: whether it is news goes by it. */
+    readonly movedAt?: number | undefined
     /** The amount; undefined where only refunds of it are told. */
     readonly paid: Money | undefined
     readonly refunds: readonly Refund[]

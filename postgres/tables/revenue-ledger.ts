@@ -259,7 +259,7 @@ function linesOf(changed: PaymentChange, provider: string, told: ReadonlyMap<str
   const entries = [...told.values()]
   const { paidCents, refundedCents, currency } = changed
   const lastOf = (isWanted: (entry: Entry) => boolean) =>
-    Math.max(...entries.filter(isWanted).map(({ occurredAt }) => occurredAt), 0)
+    Math.max(...entries.filter(isWanted).map(({ movedAt }) => movedAt), 0)
   const paid = { kind: 'payment', cents: paidCents, at: lastOf(({ entry }) => entry === 'payment') } as const
   const refund = { kind: 'refund', cents: refundedCents, at: lastOf(({ entry }) => entry !== 'payment') } as const
   return [paid, refund].filter(({ cents }) => cents > 0).map((line) => ({ ...line, provider, currency }))

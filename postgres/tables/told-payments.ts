@@ -11,6 +11,7 @@ export interface Entry extends Money {
   readonly entry: string
   readonly totalCents: number | null
   readonly occurredAt: number
+  readonly movedAt: number
 }
 
 /** All that is told of one payment. */
@@ -47,19 +48,23 @@ export function gatherPayments(told: readonly ToldFacts[], now: number): Map<str
 /** Trials and full discounts are transactions of nothing: no payments. */
 export function entriesOf(payment: RevenueFacts['payment'], now: number): Entry[] {
   if (payment === undefined) return []
-  const { occurredAt, paid, refunds } = payment
+  const { paid, refunds } = payment
   const at = (moment: number) => Math.min(moment, now)
+  const timesOf = ({ occurredAt, movedAt = occurredAt }: Pick<typeof payment, 'occurredAt' | 'movedAt'>) => ({
+    occurredAt: at(occurredAt),
+    movedAt: at(movedAt),
+  })
   const entries = [
-    ...(paid ? [{ entry: 'payment', totalCents: null, ...paid, occurredAt: at(occurredAt) }] : []),
-    ...refunds.map(({ refund, canTotalFall, valueCents, currency, occurredAt: refundedAt }) => ({
+    ...(paid ? [{ entry: 'payment', totalCents: null, ...paid, ...timesOf(payment) }] : []),
+    ...refunds.map(({ refund, canTotalFall, valueCents, currency, ...times }) => ({
       entry:
         refund === undefined
-          ? `total ${valueCents}${canTotalFall ? ` at ${new Date(refundedAt).toISOString()}` : ''}`
+          ? `total ${valueCents}${canTotalFall ? ` at ${new Date(times.occurredAt).toISOString()}` : ''}`
           : `refund ${refund}`,
       totalCents: refund === undefined ? valueCents : null,
       valueCents: -valueCents,
       currency,
-      occurredAt: at(refundedAt),
+      ...timesOf(times),
     })),
   ]
   return entries.filter(({ valueCents }) => valueCents !== 0)

@@ -149,6 +149,40 @@ test('a recipient is told of the chosen events alone, of payments or of conversi
   expect((await asOwner('PATCH', `/report-recipients/${recipient}`, { conversion_names: names })).status).toBe(422)
 })
 
+test('a payment that its provider settles days after it was made is told', async () => {
+  await addRecipient({ payments: true })
+  const days = (count: number) => Date.now() - count * 86_400_000
+  const iso = (count: number) => new Date(days(count)).toISOString()
+  const send = async (provider: 'stripe' | 'paddle' | 'lemonsqueezy', event: object) => {
+    const connected = await connectProvider(stores, mine.workspaceId, provider)
+    expect((await sendEvent(api, provider, connected, event)).status).toBe(200)
+  }
+  const charge = { id: 'ch_1', created: Math.floor(days(4) / 1000), currency: 'eur', amount: 4_900 }
+  await send('stripe', { type: 'charge.succeeded', created: Math.floor(days(0) / 1000), data: { object: charge } })
+  const invoice = { status: 'paid', total: 900, currency: 'EUR', billing_reason: 'renewal' }
+  await send('lemonsqueezy', {
+    meta: { event_name: 'subscription_payment_success' },
+    data: {
+      type: 'subscription-invoices',
+      id: '2',
+      attributes: { ...invoice, created_at: iso(4), updated_at: iso(0) },
+    },
+  })
+  const refund = { id: 'adj_1', action: 'refund', status: 'approved', transaction_id: 'txn_1', currency_code: 'EUR' }
+  const data = { ...refund, created_at: iso(4), totals: { total: '700' } }
+  await send('paddle', { event_type: 'adjustment.updated', occurred_at: iso(0), data })
+  // One of before the connection is no news when it is refunded.
+  const old = { ...charge, id: 'ch_2', amount_refunded: 300 }
+  await send('stripe', { type: 'charge.refunded', created: Math.floor(days(0) / 1000), data: { object: old } })
+  await sendAll(mailConversionsPauseMs)
+  expect(mails.mails.flatMap(({ text }) => text.match(/(Payment|Refund) by \w+: \S+/g))).toEqual([
+    'Payment by stripe: €49.00',
+    'Payment by lemonsqueezy: €9.00',
+    'Refund by paddle: €7.00',
+    'Refund by stripe: €3.00',
+  ])
+})
+
 test('messages of a day are bounded, and so is the time that one is tried; the next one says how many were left out', async () => {
   await addChannel({})
   await convert(conversion('signup'))

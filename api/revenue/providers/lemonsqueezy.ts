@@ -8,7 +8,7 @@ import { cents, currency, id, instant, link, ownData, payerOf, told } from './fi
 import { readByKind, reader } from './provider.ts'
 
 const PaymentEvent = z.object({
-  meta: z.object({ custom_data: ownData }),
+  meta: z.object({ event_name: z.string(), custom_data: ownData }),
   data: z.object({
     type: z.string(),
     id,
@@ -31,7 +31,8 @@ const PaymentEvent = z.object({
 const isMoved: readonly string[] = ['paid', 'refunded', 'partial_refund']
 
 function readPayment({ meta, data: { type, id: number, attributes: of } }: z.output<typeof PaymentEvent>) {
-  const refundedAt = of.refunded_at ?? of.updated_at ?? of.created_at
+  const toldAt = of.updated_at ?? of.created_at
+  const refundedAt = of.refunded_at ?? toldAt
   // Without the amount all of it was refunded.
   const refunded = of.refunded_amount ?? (of.status === 'refunded' ? of.total : 0)
   const payment = `${type === 'orders' ? 'order' : 'invoice'} ${number}`
@@ -41,6 +42,8 @@ function readPayment({ meta, data: { type, id: number, attributes: of } }: z.out
         payment: {
           id: payment,
           occurredAt: of.created_at,
+          // A renewal may be paid days after its invoice was made.
+          ...(!meta.event_name.endsWith('refunded') && { movedAt: toldAt }),
           paid: { valueCents: of.total, currency: of.currency },
           refunds:
             refunded > 0
@@ -50,7 +53,7 @@ function readPayment({ meta, data: { type, id: number, attributes: of } }: z.out
       }),
     references: referencesOf({ payment, subscription: of.subscription_id, customer: of.customer_id }),
     payer: payerOf([of.user_email], [], meta.custom_data),
-    toldAt: of.updated_at ?? of.created_at,
+    toldAt,
   }
 }
 

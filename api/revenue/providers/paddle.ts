@@ -77,7 +77,9 @@ function readAdjustment({ occurred_at, data }: z.output<typeof AdjustmentEvent>)
   const sign = signs.get(`${data.action} ${data.status}`)
   if (sign === undefined) return undefined
   const occurredAt = data.created_at ?? occurred_at
-  const refund = { refund: data.id, valueCents: sign * data.totals.total, currency: data.currency_code, occurredAt }
+  // Paddle approves most refunds days after they were asked for.
+  const times = { occurredAt, movedAt: occurred_at }
+  const refund = { refund: data.id, valueCents: sign * data.totals.total, currency: data.currency_code, ...times }
   const { transaction_id: payment, subscription_id: subscription, customer_id: customer } = data
   return {
     payment: { id: payment, occurredAt, paid: undefined, refunds: [refund] },

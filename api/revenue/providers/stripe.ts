@@ -36,9 +36,9 @@ const Charge = z.object({
   billing_details: told(z.object({ email: text })),
   metadata: ownData,
 })
-const ChargeEvent = z.object({ created: seconds, data: z.object({ object: Charge }) })
+const ChargeEvent = z.object({ type: z.string(), created: seconds, data: z.object({ object: Charge }) })
 
-function readCharge({ created, data: { object: charge } }: z.output<typeof ChargeEvent>) {
+function readCharge({ type, created, data: { object: charge } }: z.output<typeof ChargeEvent>) {
   const isCaptured = charge.captured !== false
   const captured = charge.amount_captured ?? charge.amount
   // The part of an authorization that wasn't captured is in the refunded amount, and was never paid.
@@ -51,6 +51,8 @@ function readCharge({ created, data: { object: charge } }: z.output<typeof Charg
       payment: {
         id: payment,
         occurredAt: charge.created,
+        // A debit or an authorization succeeds days after the charge was made.
+        ...(type !== 'charge.refunded' && { movedAt: created }),
         paid: moneyOf(captured, charge.currency),
         refunds:
           refunded > 0

@@ -34,6 +34,7 @@ const tellsTotals: readonly string[] = ['stripe', 'lemonsqueezy']
 export const RevenueLine = z
   .looseObject({
     provider: z.enum([importProvider, ...revenueProviders]).default(importProvider),
+    id: z.string().optional(),
     type: z.string().optional(),
     payment_id: z.string().optional(),
   })
@@ -46,6 +47,11 @@ export const RevenueLine = z
     ({ provider, type, payment_id }) => type !== 'refund' || payment_id || provider !== 'paddle',
     "A refund of this provider needs a payment_id: its own id is the adjustment's",
   )
+  // Orders and invoices are numbered apart. No webhook would be found to tell of a payment with another id.
+  .refine(({ provider, id }) => provider !== 'lemonsqueezy' || id === undefined || /^(order|invoice) \d+$/.test(id), {
+    path: ['id'],
+    message: 'An id of this provider is such as `order 12` or `invoice 12`',
+  })
 
 const day = z
   .string()

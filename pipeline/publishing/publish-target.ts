@@ -21,6 +21,7 @@ import {
   markSent,
 } from '../../postgres/tables/publishing.ts'
 import { keepPart } from '../../postgres/tables/sent-parts.ts'
+import { changeShown } from '../../postgres/tables/shown-changes.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -97,7 +98,9 @@ async function publishPart(
     if (part.isAlone) return settle(published)
     const sent = sentPartOf(published)
     if (part.isComment) return settleAll(sent)
-    return (await written(() => keepPart(pg, claim, part.place, sent))) ? 'kept' : null
+    const write = () =>
+      pg.transaction((tx) => changeShown(tx, target.post_id, () => keepPart(tx, claim, part.place, sent)))
+    return (await written(write)) ? 'kept' : null
   }
   return within(publishAttemptMs, stopping, async (ending) => {
     try {

@@ -17,6 +17,7 @@ import {
 import { forgetParts, type SentPart } from '../../postgres/tables/sent-parts.ts'
 import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { serializePost } from '../../postgres/tables/serialize-post.ts'
+import { changeShown } from '../../postgres/tables/shown-changes.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
@@ -122,7 +123,8 @@ export function giveBack(
   const waitMs = Math.max(Math.min(retryAfterMs, publishWaitMaxMs), backoff)
   const result = errorResult(failure, progress + message)
   return pg.transaction(async (tx) => {
-    if (!(await retryTarget(tx, claim, { waitMs, isCounted, forgetsSent }, result))) return null
+    const retry = { waitMs, isCounted, forgetsSent }
+    if (!(await changeShown(tx, target.post_id, () => retryTarget(tx, claim, retry, result)))) return null
     if (failure.kind === 'rate_limited') await holdAccount(tx, target.social_account_id, waitMs)
     await settleHealth(tx, target, { status: 'warning', message }, null)
     return 'retried'

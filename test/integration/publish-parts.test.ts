@@ -227,6 +227,26 @@ test('an account that shows no part of a begun thread can be dropped with its ca
   expect([dropped.status, dropped.body]).toMatchObject([200, { thread: [two, { text: 'Drei' }] }])
 })
 
+test('each part of a thread, and each failure that is tried again, changes the post under an updated_at of its own', async () => {
+  const { mastodon } = on.server
+  const account = await connectTo(mastodon)
+  const seen: ShownPost[] = []
+  mastodon.hinder = async ({ step, json }) => {
+    if (step !== 'POST /api/v1/statuses') return undefined
+    seen.push((await ask<ShownPost[]>('GET', '/v1/posts?limit=1')).body[0]!)
+    return json.status === 'Two' && seen.length === 2 ? { status: 503, body: {} } : undefined
+  }
+  seen.push(await endedPost(ask, await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })))
+  expect(seen.map(({ targets }) => Object.keys(targets[0]!.publish_result).sort())).toEqual([
+    [],
+    ['parts'],
+    ['error', 'parts'],
+    ['external_id', 'parts', 'provider', 'published_at', 'url'],
+  ])
+  const times = seen.map(({ updated_at }) => updated_at)
+  expect([times, new Set(times).size]).toEqual([[...times].sort(), seen.length])
+})
+
 test('credentials that end between two parts fail the target; with a thread as short as what is there it is published', async () => {
   const { mastodon } = on.server
   const account = await connectTo(mastodon)

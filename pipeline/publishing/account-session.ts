@@ -112,15 +112,27 @@ export function sessionOf(
     try {
       return await work({ account, credentials: found.credentials, signal, fetching, sleep })
     } catch (error) {
-      const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
-      if (!isOver || isRenewed) throw error
+      if (!isOver(error)) throw error
+      if (isRenewed) throw refusing(error, found)
       isRenewed = true
       await renew(found, error).catch((reason) => {
         // Whoever's renewal it was, this target's own request was refused before.
         const failed = reason === stillHolds ? error : reason
-        throw error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
+        const known = error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
+        throw isOver(known) ? refusing(known, found) : known
       })
-      return work({ account, credentials: (await read()).credentials, signal, fetching, sleep })
+      const renewed = await read()
+      return work({ account, credentials: renewed.credentials, signal, fetching, sleep }).catch((reason) => {
+        throw isOver(reason) ? refusing(reason, renewed) : reason
+      })
     }
   }
+}
+
+function isOver(error: unknown): error is ProviderError {
+  return error instanceof ProviderError && error.failure.kind === 'reauthenticate'
+}
+
+function refusing({ failure, message, cause }: ProviderError, { version }: Credentials): ProviderError {
+  return new ProviderError({ ...failure, refusedVersion: version }, message, { cause })
 }

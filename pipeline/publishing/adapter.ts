@@ -173,6 +173,8 @@ export interface Failure {
   readonly isUnpublished?: boolean
   /** The published parts from this number on were deleted there: the next attempt begins with them. */
   readonly partsLeft?: number
+  /** Version of the credentials that were refused: those of a connection since then may be good. */
+  readonly refusedVersion?: number
   /** Nothing real is asked: the next attempt comes right after the wait, and is one of those that a target has. */
   readonly isSimulated?: boolean
 }

@@ -1,5 +1,6 @@
 /** Writes the outcome of an attempt in one transaction: target, post, the account's health, webhook events, and who is told of a failure. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { holdCredentials } from '../../postgres/tables/account-credentials.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { type Telling, tellExpiredAccount, tellFailedPost } from '../../postgres/tables/failure-alerts.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
@@ -69,16 +70,16 @@ export function settlePublished(
     ...(comment && { first_comment: commentResult(comment) }),
   }
   const failed = comment && 'failure' in comment ? comment : null
-  const health =
-    failed === null ? ({ status: 'ok', message: '' } as const) : healthAfter(failed.failure, failed.message)
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, { status: 'published', result, telling })
     if (settled === null) return null
+    const health = failed === null ? wellHealth : healthAfter(failed.failure, failed.message)
+    const isEarlier = failed !== null && (await isOfEarlierSignIn(tx, target, failed.failure))
     if (reader !== undefined) {
       const dueAt = firstReadAt(publishedAt, reader.isCharged === true)
       await insertEngagement(tx, { targetId: target.id, publishedAt, dueAt })
     }
-    await settleHealth(tx, target, health, settled.ended, telling)
+    await settleHealth(tx, target, isEarlier ? null : health, settled.ended, telling)
     return 'published'
   })
 }
@@ -98,7 +99,8 @@ export function settleFailed(
     if (failure.kind === 'unknown' && failure.retryAfterMs !== undefined) {
       await holdAccount(tx, target.social_account_id, Math.min(failure.retryAfterMs, publishWaitMaxMs))
     }
-    await settleHealth(tx, target, healthAfter(failure, message), settled.ended, telling)
+    const health = (await isOfEarlierSignIn(tx, target, failure)) ? null : healthAfter(failure, message)
+    await settleHealth(tx, target, health, settled.ended, telling)
     return 'failed'
   })
 }
@@ -141,6 +143,17 @@ function commentResult(comment: CommentOutcome) {
   return { error: { ...errorResult(comment.failure, comment.message).error, retryable: false } }
 }
 
+const wellHealth = { status: 'ok', message: '' } as const
+
+/** Whether the account was connected again since its credentials were refused. It stays held till the end of the transaction. */
+async function isOfEarlierSignIn(
+  tx: Queryable,
+  { social_account_id: accountId }: ClaimedTarget,
+  { refusedVersion }: Failure,
+): Promise<boolean> {
+  return refusedVersion !== undefined && (await holdCredentials(tx, accountId)) !== refusedVersion
+}
+
 /** A post that is refused says little of its account; one that failed again and again, that it is out of order. */
 function healthAfter({ kind }: Failure, message: string): AccountHealth {
   if (kind === 'permanent' || kind === 'unknown') return { status: 'warning', message }
@@ -175,15 +188,18 @@ interface Settled {
 
 type EndedStatus = 'published' | 'failed'
 
-/** Last in its transaction: other changes of the workspace wait for the end of its audit chain. */
+/**
+ * Last in its transaction: other changes of the workspace wait for the end of its audit chain.
+ * @param health null: nothing is learnt of the account
+ */
 async function settleHealth(
   tx: Queryable,
   { workspace_id: workspaceId, social_account_id: accountId, post_id: postId }: ClaimedTarget,
-  health: AccountHealth,
+  health: AccountHealth | null,
   ended: EndedStatus | null,
   telling?: Telling,
 ): Promise<void> {
-  const changed = await setAccountHealth(tx, accountId, health)
+  const changed = health && (await setAccountHealth(tx, accountId, health))
   if (changed !== null) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', serializeAccount(changed))
     if (changed.status === 'expired' && telling !== undefined) {

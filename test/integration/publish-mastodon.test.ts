@@ -247,3 +247,20 @@ test('servers that hang take a quarter of the places for a workspace, half for a
   expect(performance.now() - startedAt).toBeLessThan(providerRequestMs)
   expect(hanging()).toBe(publishAtOnceMax / 2)
 })
+
+test('an account that is connected again while an attempt by its old token fails stays connected', async () => {
+  const account = await connect()
+  on.server.hinder = async ({ step }) => {
+    if (step === publishStep) return { status: 401, body: { error: 'The access token was revoked' } }
+    if (!step.startsWith('GET /api/v1/accounts/:id/statuses')) return undefined
+    on.server.hinder = () => undefined
+    on.server.state.token = 'the-next-token'
+    await connect()
+    return undefined
+  }
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'By the old one', accounts: [account] }))
+  expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'not_authorized' } })
+  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok', health_message: '' })
+  const next = await schedulePost(ask, { caption: 'By the new one', accounts: [account] })
+  expect((await endedPost(ask, next)).status).toBe('published')
+})

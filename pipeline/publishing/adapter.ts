@@ -45,7 +45,7 @@ export interface Publication {
   readonly sentAt: Date | null
   /** As the last call of `keep` for this target had it; null before the first one. */
   readonly reference: string | null
-  /** Stores what the platform calls the publication, for later attempts. */
+  /** Stores what the platform calls the publication, or where it lists it, for later attempts. */
   keep(reference: string): Promise<void>
 }
 

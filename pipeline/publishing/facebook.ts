@@ -11,7 +11,14 @@ import { membersOf } from '../../schemas/json-object.ts'
 import { providerUploadMs, publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
-import { type Adapter, externalIdOf, ProviderError, type Published, type PublishedMedia } from './adapter.ts'
+import {
+  type Adapter,
+  externalIdOf,
+  ProviderError,
+  type Publication,
+  type Published,
+  type PublishedMedia,
+} from './adapter.ts'
 import { formBody } from './media-body.ts'
 import {
   type Calling,
@@ -43,14 +50,18 @@ type Prepared = { readonly attached: Fields } | { readonly video: UploadedVideo 
 export const facebook: Adapter<MetaCredentials, Prepared> = {
   name: 'facebook',
 
+  // Its files may be others by now: that of the last attempt says where it is listed.
   async lookUp(call, publication, known) {
-    const listing = isVideo(publication.media[0]) ? videosOf(externalIdOf(call)) : postsOf(externalIdOf(call))
+    const edge = publication.reference ?? edgeOf(publication)
+    const listing = edge === 'videos' ? videosOf(externalIdOf(call)) : postsOf(externalIdOf(call))
     const found = await findPost(call, listing, publication, known)
     return found === null ? null : publishedAs(idIn(found))
   },
 
-  async prepare(call, { text, media }) {
+  async prepare(call, publication) {
+    const { text, media, reference, keep } = publication
     const [first] = media
+    if (edgeOf(publication) !== reference) await keep(edgeOf(publication))
     if (first === undefined) return { attached: { link: linksIn(text).find(({ url }) => URL.canParse(url))?.url } }
     if (isVideo(first)) return { video: await uploadVideo(call, first) }
     const photos: object[] = []
@@ -105,6 +116,8 @@ function figuresIn(post: Readonly<Record<string, unknown>>): Figures {
 
 const pageUrl = (page: string) => `${facebookApi}/${page}`
 const isVideo = (file: PublishedMedia | undefined) => file !== undefined && kindOf(file.contentType) === 'video'
+
+const edgeOf = ({ media: [first] }: Pick<Publication, 'media'>) => (isVideo(first) ? 'videos' : 'feed')
 
 const publishedAs = (id: string): Published => ({ externalId: id, url: `https://www.facebook.com/${id}` })
 

@@ -121,25 +121,31 @@ test('a post whose answer is lost is found, one that never came or met a fault o
   expect(on.server.posts).toHaveLength(90 + posts.length)
 })
 
-test('a post that nobody could look for when it failed is found later, though its text was changed since', async () => {
-  const account = await connectPage()
-  const setStatus = (status: string) =>
-    stores.pg.query('UPDATE social_accounts SET status = $2 WHERE id = $1', [account, status])
-  on.server.hinder = async ({ step }) => {
-    if (step !== publishSteps[0]) return { status: 500, body: {} }
-    await setStatus('disconnected')
-    return 'cut after'
-  }
-  const id = await schedulePost(ask, { caption: 'Sent', accounts: [account] })
-  expect(resultOf(await endedPost(ask, id))).toEqual(failed('account_not_connected', 'disconnected'))
-  on.server.hinder = () => undefined
-  await setStatus('connected')
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
-  await ask('PATCH', `/v1/posts/${id}`, { base_caption: 'Changed' })
-  await reschedule(ask, id)
-  expect(resultOf(await endedPost(ask, id))).toEqual(published('Sent'))
-  expect(on.server.posts.map(({ text }) => text)).toEqual(['Sent'])
-})
+test.each(['text', 'files'])(
+  'a post that nobody could look for when it failed is found later, though its %s changed since',
+  async (what) => {
+    const account = await connectPage()
+    const setStatus = (status: string) =>
+      stores.pg.query('UPDATE social_accounts SET status = $2 WHERE id = $1', [account, status])
+    on.server.hinder = async ({ step }) => {
+      if (step !== publishSteps[0]) return undefined
+      on.server.hinder = () => ({ status: 500, body: {} })
+      await setStatus('disconnected')
+      return 'cut after'
+    }
+    const media = [await uploadFile(api, mine.apiKey, png({ width: 9 }))]
+    const id = await schedulePost(ask, { caption: 'Sent', accounts: [account], media })
+    expect(resultOf(await endedPost(ask, id))).toEqual(failed('account_not_connected', 'disconnected'))
+    on.server.hinder = () => undefined
+    await setStatus('connected')
+    await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+    const changed = what === 'text' ? { base_caption: 'Changed' } : { media_ids: await moviesOf() }
+    expect((await ask('PATCH', `/v1/posts/${id}`, changed)).status).toBe(200)
+    await reschedule(ask, id)
+    expect(resultOf(await endedPost(ask, id))).toEqual(published('Sent'))
+    expect(on.server.posts.map(({ text }) => text)).toEqual(['Sent'])
+  },
+)
 
 test('a pipeline that stops behind the request leaves one post, which the next one finds', async () => {
   const account = await connectPage()

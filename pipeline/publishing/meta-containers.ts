@@ -66,8 +66,8 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
       const status = textIn(body, platform.status)
       if (status !== 'ERROR' && status !== 'EXPIRED') return status === 'FINISHED'
       const reason = cutText(String(body[platform.reason] ?? status))
-      // Whoever can't fetch a file now may be able to later.
-      const isPassing = /download|22070(03|52)/i.test(reason)
+      // Whoever can't fetch a file now, or fails at it for no reason, may be able to later: Meta asks for another container.
+      const isPassing = /download|unknown|22070(01|03|20|32|52|53)/i.test(reason)
       const failure = {
         kind: isPassing ? 'transient' : 'permanent',
         code: isPassing ? 'unavailable' : 'refused',

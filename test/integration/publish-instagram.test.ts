@@ -4,6 +4,7 @@ import { setUpApi, testApiHost } from '../support/api.ts'
 import { type FetchFile, graphError } from '../support/container-server.ts'
 import { film, jpeg } from '../support/media-files.ts'
 import { instagramUser, page, personToken, startMeta } from '../support/meta-server.ts'
+import { answerOnce } from '../support/provider-server.ts'
 import { endedPost, resultOf, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectMeta, uploadFile } from '../support/social-platforms.ts'
@@ -69,3 +70,14 @@ test('Instagram’s codes tell the limit of a day, which is waited for, from wha
     publish_result: { error: { code: 'rate_limited', retryable: true } },
   })
 })
+
+test.each(['2207001', '2207020', '2207032', '2207053'])(
+  'a container that failed with %s, for which Meta asks for another one, is made again',
+  async (code) => {
+    const account: number = (await connect('--page', page.id)).json.id
+    const movie = await upload(film({ data: 1_000 }), 'video/mp4', 'A film')
+    const status = `Error: Media upload has failed with error code ${code}`
+    answerOnce(on.server, 'GET /v25.0/:id', { status: 200, body: { id: '1', status_code: 'ERROR', status } })
+    expect(resultOf(await publishNow(code, account, [movie]))).toEqual(published(code))
+  },
+)

@@ -152,6 +152,8 @@ function unpacked(body: Readable, encoding: string): AsyncIterable<Buffer> {
   return pipeline(body, encoding === 'br' ? createBrotliDecompress() : createUnzip(), () => undefined)
 }
 
-function waitOf(retryAfter: string | undefined): number {
-  return /^\d{1,6}$/.test(retryAfter ?? '') ? Math.min(Number(retryAfter) * 1000, feedHoldMaxMs) : 0
+/** By seconds, or until a date. */
+function waitOf(retryAfter = ''): number {
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
+  return ms > 0 ? Math.min(ms, feedHoldMaxMs) : 0
 }

@@ -343,6 +343,25 @@ test('a feed that fails is looked at later and later, says why, and is turned of
   expect(await feedOf(id)).toMatchObject({ status: 'active', last_error: null, failing_since: null, title: 'A blog' })
 })
 
+test('a feed whose server names a time, in seconds or as a date, is left alone until then', async () => {
+  const minute = 60_000
+  const date = () => new Date(Date.now() + 600 * minute).toUTCString()
+  for (const [after, minutes] of [
+    ['36000', 600],
+    [date(), 590],
+    [new Date(0).toUTCString(), 0],
+    ['9'.repeat(20), 1440],
+  ] as const) {
+    receiver.behaviour = (_, response) => response.writeHead(503, { 'Retry-After': after }).end()
+    const id = await addFeed({}, `/${minutes}`)
+    await reader.look()
+    const { looked_at, next_look_at, last_error } = await feedOf(id)
+    expect(last_error).toBe('The feed answered with status 503')
+    const waited = (Date.parse(next_look_at) - Date.parse(looked_at)) / minute
+    expect([after, waited >= minutes, waited <= Math.max(minutes + 10, 15)]).toEqual([after, true, true])
+  }
+})
+
 const nested = `<rss><channel>${'<a>'.repeat(200)}`
 test.each([
   ['/page', 'The address leads to a web page, not to a feed'],

@@ -10,6 +10,7 @@ export const issueCodes = [
   'platform_not_chosen',
   'scheduled_in_past',
   'no_connected_account',
+  'caption_blank',
   'caption_too_long',
   'too_many_links',
   'too_many_hashtags',

@@ -4,7 +4,7 @@
  */
 import type { PostedMedia } from '../../postgres/tables/posts.ts'
 import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
-import { lengthOf } from '../../schemas/code-points.ts'
+import { isBlank, lengthOf } from '../../schemas/code-points.ts'
 import { counted } from '../../schemas/errors/validation-errors.ts'
 import { type CaptionCount, captionCounts } from '../../schemas/reference/caption-counts.ts'
 import { byteLength, captionCountings } from '../../schemas/reference/caption-lengths.ts'
@@ -121,6 +121,9 @@ function judgeCaption(
   named = 'this one',
 ): void {
   const { label, captionCounting, captionBytesMax, mediaCaptionLengthMax, countsMax = {} } = provider
+  if (mediaCount === 0 && isBlank(text)) {
+    refuse('caption_blank', `${label} takes no caption without a visible character, unless it has an image or a video`)
+  }
   for (const [name, most] of Object.entries(countsMax) as [CaptionCount, number][]) {
     const found = captionCounts[name](text)
     const message = `${label} takes captions with at most ${most} ${name}, ${named} has ${found}`

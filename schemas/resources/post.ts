@@ -1,5 +1,6 @@
 /** Posts, their targets, and previews of a post. docs/posts.md has the states and the rules of readiness. */
 import { z } from 'zod'
+import { isBlank } from '../code-points.ts'
 import { codedValueError, dictTooLong } from '../errors/validation-errors.ts'
 import type { Build } from '../errors/zod-errors.ts'
 import { isObject } from '../json-object.ts'
@@ -70,11 +71,11 @@ const platformCaptions = captionsByPlatform(z.string().max(postCaptionOverrideLe
 })
 
 /** Platforms refuse a text without a visible sign, and a thread that has begun can't be taken back. */
-const threadText = baseCaption.refine((text) => text.trim() !== '', 'A part of a thread is no blank text')
+const threadText = baseCaption.refine((text) => !isBlank(text), 'A part of a thread is no blank text')
 const partCaption = z
   .string()
   .max(postBaseCaptionLengthMax)
-  .refine((text) => text === '' || text.trim() !== '', 'A part of a thread is no blank text')
+  .refine((text) => text === '' || !isBlank(text), 'A part of a thread is no blank text')
 const partOf = (text: string) => ({ text, media_ids: [] as number[], platform_captions: {} as Record<string, string> })
 const ThreadPart = z.object({
   text: threadText,
@@ -90,7 +91,7 @@ const firstComment = z
   .string()
   .min(1)
   .max(postFirstCommentLengthMax)
-  .refine((text) => text.trim() !== '', 'A comment is no blank text')
+  .refine((text) => !isBlank(text), 'A comment is no blank text')
   .nullable()
 
 export const PostCreate = z

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { judgeReadiness } from '../../authoring/posts/readiness.ts'
 import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
+import { PostCreate } from '../../schemas/resources/post.ts'
 
 const asset = (at: number, more: object = {}) => ({
   at,
@@ -63,6 +64,19 @@ function codes(
 const enough = (platform: Platform) =>
   ({ media: [asset(0)], image: [asset(0)], video: [film(0)], none: [] })[providers[platform].needs ?? 'none']
 
+test.each(['\u200B', ' \u2060\u3164\n'])(
+  'neither a part of a thread nor a comment is a text that nobody sees: %j',
+  (text) => {
+    const { success, error } = PostCreate.safeParse({
+      title: 'a',
+      base_caption: text,
+      thread: [text, { text }],
+      first_comment: text,
+    })
+    expect([success, error?.issues.map(({ path }) => path[0])]).toEqual([false, ['thread', 'thread', 'first_comment']])
+  },
+)
+
 describe.each(platforms)('%s', (platform) => {
   const { captionLengthMax: max, captionCounting, needs, image, video, mixedMax } = providers[platform]
   const { altTextLengthMax, takesThreads, commentLengthMax } = providers[platform]
@@ -74,6 +88,16 @@ describe.each(platforms)('%s', (platform) => {
     expect(of('🙂'.repeat(Math.floor(max / each) + 1))).toEqual(['caption_too_long'])
     expect(of('a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
     expect(of('short', { [platform]: 'a'.repeat(max + 1) })).toEqual(['caption_too_long'])
+  })
+
+  test('takes a caption without a visible character under media alone', () => {
+    const none = codes(platform, [], 'a')
+    for (const caption of [' \n', '\u200B\uFEFF', '\u3164\u2800']) {
+      expect(codes(platform, enough(platform), caption)).toEqual(needs === null ? ['caption_blank'] : [])
+      expect(codes(platform, [], caption)).toEqual(['caption_blank', ...none])
+      expect(codes(platform, [], 'a', { [platform]: caption })).toEqual(['caption_blank', ...none])
+    }
+    expect(codes(platform, [], '👍\uFE0F')).toEqual(none)
   })
 
   test('takes a thread whose texts are each as long as a caption, or none', () => {

@@ -32,6 +32,8 @@ export interface Making {
 
 export interface MadePost {
   readonly id: number
+  /** Its short link; null where it has none. */
+  readonly linkId: number | null
   readonly isQueued: boolean
   /** Why it isn't, though it should be. */
   readonly notes: readonly string[]
@@ -55,18 +57,19 @@ export async function makePost(making: Making, entry: FeedEntry): Promise<MadePo
     }),
   )
   await setPostFeed(tx, draft.id, feed.id)
-  await shorten(making, { id: draft.id, title, texts, accounts })
+  const linkId = await shorten(making, { id: draft.id, title, texts, accounts })
   const post = (await readPost(tx, feed.workspace.id, draft.id))!
   await insertOutbox(tx, feed.workspace.id, 'post.created', serializePost(post))
-  if (feed.mode === 'draft') return { id: post.id, isQueued: false, notes: [] }
-  if (isHeld) return { id: post.id, isQueued: false, notes: ['It may have been published before the restore'] }
+  const made = { id: post.id, linkId }
+  if (feed.mode === 'draft') return { ...made, isQueued: false, notes: [] }
+  if (isHeld) return { ...made, isQueued: false, notes: ['It may have been published before the restore'] }
   try {
     const queued = await scheduleNext(tx, feed.workspace, post, clock.now())
     await insertOutbox(tx, feed.workspace.id, 'post.scheduled', serializePost(queued))
-    return { id: post.id, isQueued: true, notes: [] }
+    return { ...made, isQueued: true, notes: [] }
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error
-    return { id: post.id, isQueued: false, notes: notesOf(error) }
+    return { ...made, isQueued: false, notes: notesOf(error) }
   }
 }
 
@@ -88,19 +91,22 @@ interface Shortening {
   readonly accounts: readonly SocialAccount[]
 }
 
-/** The captions are written anew with the short link, which is mostly shorter. One that can't be made leaves them as they are. */
+/**
+ * The captions are written anew with the short link, which is mostly shorter. One that can't be made leaves them as they are.
+ * @returns the link's id, or null
+ */
 async function shorten(
   { tx, feed, clock, apiHost, shortUrlHost }: Making,
   { id, title, texts, accounts }: Shortening,
-): Promise<void> {
-  if (!feed.shortens_links || shortUrlHost === '' || !feed.template.includes('{link}')) return
+): Promise<number | null> {
+  if (!feed.shortens_links || shortUrlHost === '' || !feed.template.includes('{link}')) return null
   const sent = LinkCreate.safeParse({
     label: cut(title, linkLabelLengthMax),
     destination_url: texts.link,
     post_id: id,
     social_account_id: accounts.length === 1 ? accounts[0]!.id : null,
   })
-  if (!sent.success) return
+  if (!sent.success) return null
   const context = { workspace: feed.workspace, clock, stores: { pg: tx }, config: { apiHost, shortUrlHost } }
   const link = await makeLinks([[['body'], sent.data]], context).then(
     ([made]) => made!,
@@ -110,7 +116,7 @@ async function shorten(
       throw error
     },
   )
-  if (link === null) return
+  if (link === null) return null
   const shown = serializeLink(link, shortUrlHost)
   await insertOutbox(tx, feed.workspace.id, 'link.created', shown)
   const { base, byPlatform } = captionsOf(feed.template, { ...texts, link: shown.post_url }, platformsOf(accounts))
@@ -127,6 +133,7 @@ async function shorten(
     captionOverride: byPlatform[account.platform] ?? null,
   }))
   await setPostTargets(tx, id, targets, 'draft')
+  return link.id
 }
 
 /** For people: without what clients of the API know a fault by. */

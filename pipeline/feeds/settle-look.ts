@@ -125,6 +125,9 @@ async function auditPosts(tx: Queryable, { id, workspace }: LeasedFeed, made: re
   for (const post of made) {
     const common = { workspaceId: workspace.id, actorName: 'pipeline', resourceId: post.id, metadata: { feed_id: id } }
     await appendSystemChange(tx, { ...common, action: 'post.create' })
+    if (post.linkId !== null) {
+      await appendSystemChange(tx, { ...common, action: 'link.create', resourceId: post.linkId })
+    }
     if (post.isQueued) await appendSystemChange(tx, { ...common, action: 'post.queue' })
   }
 }

@@ -269,6 +269,8 @@ test('a queueing feed takes posting times while its maker may schedule; else it 
   // Bluesky takes 300 characters: the title is cut, the short link isn't.
   const [link] = (await ask('GET', '/v1/links?limit=1')).body
   expect(link).toMatchObject({ destination_url: 'https://blog.example.com/c', post_id: third!.id })
+  const [made] = (await ask('GET', '/v1/audit-log?action=link.create')).body
+  expect(made).toMatchObject({ actor_name: 'pipeline', resource_id: link.id, metadata: { feed_id: body.id } })
   expect(third!.base_caption).toBe(`${long} ${long} ${shortUrlHost}/${link.attribution_key}`)
   const caption = third!.targets[0]!.caption_override!
   expect(caption).toMatch(new RegExp(`^(Word )+Wo?r?d?… (Word )+Wo?r?d?… ${shortUrlHost}/${link.attribution_key}$`))

@@ -178,6 +178,8 @@ const sessionCodes = [102, 190]
 const limitCodes = [4, 17, 32, 341, 613]
 /** Faults of Meta's own, and media that it couldn't fetch or hasn't done with yet. */
 const passingCodes = [-2, -1, 1, 2, 24, 9004, 9007]
+/** Uploads of videos to Facebook that are to be tried again ("Video API: Error Codes"). */
+const uploadSubcodes = [6000, 1363011, 1363019, 1363021, 1363030, 1363033, 1363037, 1363041]
 const dailyLimit = 2207042
 /** Meta takes the account for a sender of spam, under the code of a limit. */
 const spam = 2207051
@@ -190,5 +192,7 @@ function kindOf({ status, body }: Answer): ErrorKind | undefined {
   const isLimit = limitCodes.includes(code) || (code >= 80_000 && code < 80_100) || subcode === dailyLimit
   if (isLimit) return 'rate_limited'
   if (sessionCodes.includes(code) || isOfPermission(code)) return 'reauthenticate'
-  return is_transient === true || passingCodes.includes(code) || status >= 500 ? 'transient' : 'permanent'
+  const isOfUpload = uploadSubcodes.includes(code) || uploadSubcodes.includes(subcode as number)
+  const isPassing = is_transient === true || isOfUpload || passingCodes.includes(code) || status >= 500
+  return isPassing ? 'transient' : 'permanent'
 }

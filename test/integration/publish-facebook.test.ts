@@ -121,6 +121,21 @@ test('a post whose answer is lost is found, one that never came or met a fault o
   expect(on.server.posts).toHaveLength(90 + posts.length)
 })
 
+test.each([
+  ['start', graphError(6000, 'There was a problem uploading your video file')],
+  ['transfer', graphError(390, 'Please try uploading it again', { error_subcode: 1363019 })],
+  ['finish', graphError(390, 'Please try uploading it again', { error_subcode: 1363011 })],
+])('a film whose %s Facebook asks to try again is sent again', async (phase, answer) => {
+  const account = await connectPage()
+  on.server.hinder = ({ step, bytes }) => {
+    if (step !== publishSteps[1] || !bytes.toString('latin1').includes(phase)) return undefined
+    on.server.hinder = () => undefined
+    return answer
+  }
+  expect(resultOf(await publishNow(`Film ${phase}`, account, await moviesOf()))).toEqual(published(`Film ${phase}`))
+  expect(on.server.posts).toHaveLength(1)
+})
+
 test.each(['text', 'files'])(
   'a post that nobody could look for when it failed is found later, though its %s changed since',
   async (what) => {

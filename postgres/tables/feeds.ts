@@ -85,7 +85,7 @@ export async function hastenLook(tx: Queryable, workspaceId: number, id: number,
 
 /** Its posts stay, and name no feed any more. The feed is held. */
 export async function deleteFeed(tx: Queryable, id: number): Promise<void> {
-  await tx.query('UPDATE posts SET feed_id = NULL WHERE feed_id = $1', [id])
+  await tx.query('UPDATE posts SET feed_id = NULL, updated_at = clock_timestamp() WHERE feed_id = $1', [id])
   await tx.query('DELETE FROM feed_entries WHERE feed_id = $1', [id])
   await tx.query('DELETE FROM feeds WHERE id = $1', [id])
 }

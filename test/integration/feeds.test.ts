@@ -477,8 +477,11 @@ test('a feed can be paused, checked at once, and deleted without its posts', asy
   await ask('PATCH', `/v1/feeds/${id}`, { status: 'paused' })
   const { body: resumed } = await ask('PATCH', `/v1/feeds/${id}`, { status: 'active' })
   expect(new Date(resumed.next_look_at).getTime()).toBe(soonest)
+  const [made] = (await posts()).map(({ updated_at }) => updated_at)
   expect((await ask('DELETE', `/v1/feeds/${id}`)).status).toBe(200)
   expect(await posts()).toMatchObject([{ title: 'Title a', feed_id: null }])
+  // Whoever reads changed posts by it sees that.
+  expect((await posts()).map(({ updated_at }) => updated_at > made!)).toEqual([true])
 })
 
 test('what a feed can’t be is refused: a known or unsuitable one, and one too many', async () => {

@@ -42,6 +42,12 @@ const stillHolds = new ProviderError(
   'The session could not be renewed yet',
 )
 
+/** In the middle of an attempt. Whoever connects it again has other credentials than none. */
+const isDisconnected = new ProviderError(
+  { kind: 'reauthenticate', code: 'account_not_connected', refusedVersion: -1 },
+  'The account is disconnected',
+)
+
 const isElsewhere = new ProviderError(
   { kind: 'transient', code: 'not_authorized' },
   'Another process was renewing the session and did not end in time',
@@ -59,9 +65,7 @@ export function sessionOf(
   async function read(): Promise<Credentials> {
     if (adapter.name === 'simulated') return { credentials: null, version: 0 }
     const found = await readCredentials(pg, account.id)
-    if (found === null) {
-      throw new ProviderError({ kind: 'reauthenticate', code: 'not_authorized' }, 'The account has no credentials')
-    }
+    if (found === null) throw isDisconnected
     return { credentials: JSON.parse(box.open(found.sealed)), version: found.version }
   }
 

@@ -264,3 +264,17 @@ test('an account that is connected again while an attempt by its old token fails
   const next = await schedulePost(ask, { caption: 'By the new one', accounts: [account] })
   expect((await endedPost(ask, next)).status).toBe('published')
 })
+
+test('a post whose account is disconnected in the middle of an attempt fails with that', async () => {
+  const account = await connect()
+  on.server.hinder = async ({ step }) => {
+    if (step === 'POST /api/v2/media') await svcOn(stores, 'accounts', 'disconnect', String(account))
+    return undefined
+  }
+  const media = [await uploadFile(api, mine.apiKey, png({ width: 9 }))]
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Too late', accounts: [account], media }))
+  const error = { code: 'account_not_connected', message: 'The account is disconnected', retryable: false }
+  expect(post.targets[0]!.publish_result).toEqual({ error })
+  expect(await serializeAccount()).toMatchObject({ status: 'disconnected', health_status: 'ok' })
+  expect(on.server.statuses).toEqual([])
+})

@@ -13,6 +13,7 @@ import {
 } from '../../postgres/tables/links.ts'
 import { startApi } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { newLink } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -235,6 +236,8 @@ test('other methods are 405', async () => {
 })
 
 test('redirects go on while Postgres is away, also after a restart; what can’t be looked up is 503 and never 404', async () => {
+  // A visitor's share is of a day.
+  await onOneDay()
   const targets = [
     { device: 'ios' as const, destination_url: 'https://example.com/ios' },
     { countries: ['FR'], destination_url: 'https://example.com/fr' },
@@ -322,6 +325,7 @@ test('targets lead visitors of a device or country elsewhere until the link ends
 })
 
 test('shares divide people by link and visitor, programs get the rest, and clicks count by where they led', async () => {
+  await onOneDay()
   const link = await makeLink(undefined, {
     targets: ['a', 'b'].map((path) => ({ share: 33, destination_url: `https://example.com/${path}` })),
   })

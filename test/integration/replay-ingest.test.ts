@@ -13,6 +13,7 @@ import {
   replaySessionBytesMax,
 } from '../../schemas/limits/replay-limits.ts'
 import { setUpIngest, startIngest } from '../support/ingest.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { browserAgent, incompressible, madeEvents, makeChunk, pack, sendChunk } from '../support/replays.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -181,6 +182,7 @@ test('a session that has reached its limit is refused, and others go on', async 
 })
 
 test('chunks use up nothing of their key’s events, but the bytes of their workspace’s day', async () => {
+  await onOneDay()
   const chunk = makeChunk(ingest.key, {
     session: 'day',
     events: madeEvents(Date.now() - 10_000, 1, incompressible(9_000)),

@@ -15,6 +15,7 @@ import { makeKey, setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { mergeAndRefreshPeople } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
@@ -394,6 +395,7 @@ describe('imports', () => {
 
 describe('other currencies', () => {
   test('stand apart until a rate of the import day converts them', async () => {
+    await onOneDay()
     await pay({ value_cents: 10_000, currency: 'EUR', occurred_at: '2025-11-20T12:00:00Z' })
     await pay({ value_cents: 1_000, currency: 'JPY', occurred_at: '2025-11-20T12:00:00Z' })
     await pay({ value_cents: 1_000_000, currency: 'HUF', occurred_at: '2025-11-20T12:00:00Z' })

@@ -8,6 +8,7 @@ import {
 import { dayMs, wallTimeAt } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { type Answered, answerOnce, type Hindrance } from '../support/provider-server.ts'
 import {
   endedPost,
@@ -150,6 +151,7 @@ test.each([
 )
 
 test('a quota is waited for until midnight in California, and a limit of uploads as long as a platform is believed', async () => {
+  await onOneDay('America/Los_Angeles')
   const account = await connectChannel()
   const movie = await movieOf()
   const untilMidnightMs = dayMs - (wallTimeAt(Date.now(), 'America/Los_Angeles') % dayMs)

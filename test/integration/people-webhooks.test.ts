@@ -102,7 +102,7 @@ test('a conversion is told of once, as recent events show it', async () => {
     from('c', 'conversion', { properties: { plan: 'team' } }),
   ]
   await send(...events, from('d', 'conversion', { email: 'dora@example.com' }))
-  const overview = (await (await api.ask('/v1/analytics/overview?days=1', { key: mine.apiKey })).json()) as {
+  const overview = (await (await api.ask('/v1/analytics/overview?hours=24', { key: mine.apiKey })).json()) as {
     recent_events: Event[]
   }
   const conversions = overview.recent_events.filter(({ event_type }) => event_type === 'conversion')

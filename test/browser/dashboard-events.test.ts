@@ -7,6 +7,7 @@ import { setUpApi } from '../support/api.ts'
 import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { onOneDay } from '../support/one-day.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -55,6 +56,8 @@ function expected({ rows, series }: EventNames, figure: 'events' | 'visitors', p
 }
 
 test('the chart has the figures of the API, and the chosen rows stay with a reload', async (context) => {
+  // The page and the question beside it have the same days.
+  await onOneDay()
   const page = await signIn(context)
   await page.waitForSelector(`${list('Events')} .row`)
   await page.click(`${list('Events')} a:text-is("Over time")`)
@@ -121,6 +124,8 @@ test('the table is sorted by its columns, and is a file in that order', async (c
 })
 
 test('an event is shown alone, and by the chosen property with hostile values as text; Back leads there', async (context) => {
+  // The page and the question beside it have the same days.
+  await onOneDay()
   const page = await signIn(context, '/dashboard/events?days=7')
   await page.press('button[aria-label="signup alone"]', 'Enter')
   await page.waitForURL('**/dashboard/events?of=signup&days=7')

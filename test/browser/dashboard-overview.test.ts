@@ -7,6 +7,7 @@ import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support
 import { card, goWithin, holdRequests, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { onOneDay } from '../support/one-day.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
 const guest = {} as TestWorkspace
@@ -147,6 +148,7 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
 })
 
 test('a note is added, changed and deleted by keyboard, and its text stands in the list and at the pointer, as text', async (context) => {
+  await onOneDay()
   const page = await signIn(context, '/dashboard?days=7')
   await page.focus('text=Add a note')
   await page.keyboard.press('Enter')
@@ -328,6 +330,7 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
 })
 
 test('a viewer and a shared link see goals, notes of hours, days and weeks, and saved views, and change none', async (context) => {
+  await onOneDay()
   const id = mine.workspaceId
   for (const table of ['goals', 'notes', 'segments'])
     await stores.pg.query(`DELETE FROM ${table} WHERE workspace_id = $1`, [id])

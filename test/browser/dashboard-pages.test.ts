@@ -7,6 +7,7 @@ import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { isLong } from '../support/short-form.ts'
 
 const { stores, api } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
@@ -301,6 +302,8 @@ test('a region filters by a click, and a city of any name', async (context) => {
 })
 
 test('a row says what it was before, the map filters, and dragging over the chart zooms', async (context) => {
+  // The page and the question beside it have the same days.
+  await onOneDay()
   const page = await signIn(context, '/dashboard?days=7')
   await ready(page)
   await page.hover(`${list('Sources')} .row`)

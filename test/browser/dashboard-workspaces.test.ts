@@ -44,7 +44,10 @@ test('the choice at the top leads to all workspaces with their figures, which ar
   const [first, second] = [cards.nth(0), cards.nth(1)]
   expect(await first.textContent()).toMatch(/^Harbour\s*● 45 nowVisitors45 ▲ 50 %Page views45 ▲ 50 %/)
   expect(await second.textContent()).toMatch(/^Bakery <b>\s*● 2 nowVisitors2 –/)
-  expect(await first.locator('svg').getAttribute('aria-label')).toMatch(/^Visitors by day\. .*: 0, .*: 45$/)
+  // The day may have ended since.
+  expect(await first.locator('svg').getAttribute('aria-label')).toMatch(
+    /^Visitors by day\. .*: 0, .*: 45(, [^:]*: 0)?$/,
+  )
   await cards.filter({ hasText: 'Lighthouse' }).getByText('its plan has lapsed').waitFor()
   await cards.filter({ hasText: 'open now' }).getByText('Waiting for the first event').waitFor()
   await look(page, 'workspaces')

@@ -14,6 +14,7 @@ import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc, storeSettings, svcOn } from '../support/command-line.ts'
 import { foldStored } from '../support/figures.ts'
 import { foldAll, workOn } from '../support/fold.ts'
+import { onOneDay } from '../support/one-day.ts'
 import type { TestStores } from '../support/stores.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
@@ -118,6 +119,7 @@ const people = [
 ]
 
 test('exported and imported elsewhere, the overview is the same; imported again, or where it comes from, it changes nothing', async () => {
+  await onOneDay()
   // Most of their events have no id of their own.
   const seeded = await svc(here, 'seed', '--events', '1500', '--days', '10')
   const { workspace_id: workspaceId, api_key: apiKey } = seeded.workspaces[0]

@@ -353,21 +353,24 @@ test('posting times are set by keys, and posts take the free ones: from the list
     scheduled_at: '2040-01-01T09:00:00.000Z',
   }
   await ask('POST', '/v1/posts', idea)
+  // Hours from now: no free time passes meanwhile.
+  const [time, half] = new Date().getUTCHours() < 12 ? ['17:30', 'PM'] : ['05:30', 'AM']
+  const removal = (day: string) => `dialog [aria-label^="Remove 5:30"][aria-label$="${half} on ${day}"]`
   const page = await signIn(context, '/dashboard/posts', { before: withoutPolls })
   await page.click('summary:has-text("Idea")')
   await page.click('text=Set posting times')
   await page.selectOption('dialog select', { label: 'Monday to Friday' })
-  await page.fill('dialog input', '17:30')
+  await page.fill('dialog input', time)
   await page.press('dialog input', 'Enter')
-  await page.waitForSelector('dialog [aria-label^="Remove 5:30"][aria-label$="PM on Friday"]')
+  await page.waitForSelector(removal('Friday'))
   await page.selectOption('dialog select', { label: 'Sunday' })
   await page.click('dialog button:text-is("Add")')
-  await page.press('dialog [aria-label^="Remove 5:30"][aria-label$="PM on Monday"]', 'Enter')
-  await page.waitForSelector('dialog [aria-label^="Remove 5:30"][aria-label$="PM on Monday"]', { state: 'detached' })
+  await page.press(removal('Monday'), 'Enter')
+  await page.waitForSelector(removal('Monday'), { state: 'detached' })
   await look(page, 'posting-times')
   await page.keyboard.press('Escape')
   const { times: set, free } = await times()
-  expect(set).toEqual([2, 3, 4, 5, 7].map((weekday) => ({ weekday, time: '17:30' })))
+  expect(set).toEqual([2, 3, 4, 5, 7].map((weekday) => ({ weekday, time })))
 
   await page.click(`${section} >> text=Add to queue`)
   await page.waitForSelector('[role="status"]:has-text("It goes out")')
@@ -402,7 +405,7 @@ test('posting times are set by keys, and posts take the free ones: from the list
   await goWithin(page, `/dashboard/posts?view=week&day=${next}`)
   await look(page, 'free-times')
   await page.click(`[data-day="${next}"] .chip.free`)
-  expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${next}T17:30`)
+  expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${next}T${time}`)
 })
 
 async function writeForLater(page: Page, title: string, platform: string): Promise<void> {

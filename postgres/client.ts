@@ -169,6 +169,11 @@ export function isRefusal(error: unknown): boolean {
   return /^(22|23|54)...$/.test((error as { code?: string }).code ?? '')
 }
 
+/** A lock wasn't free within the transaction's `lock_timeout`. */
+export function isLockLate(error: unknown): boolean {
+  return (error as { code?: string }).code === '55P03'
+}
+
 /** The server ended a statement that took too long. */
 export function isDeadline(error: unknown): boolean {
   return error instanceof StoreUnavailable && (error.cause as { code?: string } | undefined)?.code === '57014'

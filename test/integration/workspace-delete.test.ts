@@ -5,6 +5,7 @@ import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { deleteRemoved } from '../../pipeline/retention/delete-removed.ts'
 import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
 import { insertLink } from '../../postgres/tables/links.ts'
+import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -181,6 +182,21 @@ test('an owner with another workspace stays, and rows of deleted workspaces go t
   await deleteRemoved({ pg: stores.pg, ch: stores.ch, signal: going() })
   expect(await placesWith(second)).toEqual(kept)
   expect(await placesWith(1_000_000)).toEqual(['clickhouse events'])
+})
+
+test('a deletion lets a change pass that has a row of the workspace and then asks for the workspace itself', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  let deletion: Promise<boolean> | undefined
+  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DELETE FROM api_keys%' AND datname = current_database()`
+  await stores.pg.transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM api_keys WHERE workspace_id = $1 FOR UPDATE', [workspaceId])
+    deletion = stores.pg.transaction((other) => requestDeletion(other, workspaceId))
+    deletion.catch(() => {})
+    await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 10_000)
+    await insertOutbox(tx, workspaceId, 'post.published', {})
+  })
+  expect(await deletion).toBe(true)
+  expect(await stores.pg.query('SELECT FROM api_keys WHERE workspace_id = $1', [workspaceId])).toEqual([])
 })
 
 test('a change of settings that is under way when the workspace goes is 403', async () => {

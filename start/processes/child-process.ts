@@ -13,11 +13,13 @@ export interface Program {
   args: string[]
   env: Record<string, string | undefined>
   logFile: string
+  /** Left out: it may take as long as it needs, as a store that reads what it has. */
+  readyWithinMs?: number
   /** Told of each message that the child sends. */
   onMessage?(message: unknown): void
 }
 
-export function ownProgram({ name, file, args, env, logFile, onMessage }: Program): Runnable {
+export function ownProgram({ name, file, args, env, logFile, readyWithinMs, onMessage }: Program): Runnable {
   return {
     name,
     logFile,
@@ -33,15 +35,20 @@ export function ownProgram({ name, file, args, env, logFile, onMessage }: Progra
         closeSync(output)
       }
     },
-    ready: untilReady,
+    ready: (child) => untilReady(child, readyWithinMs),
   }
 }
 
-/** Resolves on the child's message; the reading of a long log has no deadline, its end has an event. */
-function untilReady(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
+/** Resolves on the child's message. A child that ends has an event for it. */
+function untilReady(child: ChildProcess, withinMs?: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const isLate = () => reject(new Error(`not ready within ${withinMs! / 1000} s`))
+    const late = withinMs === undefined ? undefined : setTimeout(isLate, withinMs)
+    child.once('exit', () => clearTimeout(late))
     child.on('message', (message) => {
-      if ((message as { type?: string }).type === 'ready') resolve()
+      if ((message as { type?: string }).type !== 'ready') return
+      clearTimeout(late)
+      resolve()
     })
   })
 }

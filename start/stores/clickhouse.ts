@@ -8,6 +8,8 @@ import { freePort, keptPassword, type Store } from './store.ts'
 
 /** Statements run in threads of libuv's pool: enough for all sessions and for files beside them. */
 const poolThreads = '12'
+/** A first start has nothing to read: it takes seconds. */
+const firstReadyMs = 120_000
 
 /** `serverFile` is the compiled embedded-server.js. */
 export async function prepareClickHouse(
@@ -27,6 +29,7 @@ export async function prepareClickHouse(
     args: [home, String(port)],
     env: { UV_THREADPOOL_SIZE: poolThreads },
     logFile: join(dirname(home), 'logs', 'clickhouse.log'),
+    ...(!existsSync(join(home, 'data')) && { readyWithinMs: firstReadyMs }),
   })
   return { ...program, name: 'clickhouse', url: `http://default:${password}@127.0.0.1:${port}/svc` }
 }

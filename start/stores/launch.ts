@@ -40,18 +40,25 @@ export function launch(program: Launch): ChildProcess {
   }
 }
 
-/** Runs a program to its end; rejects with its output when it fails. */
-export async function runOnce(program: Omit<Launch, 'logFile' | 'endSignal'>): Promise<void> {
+/** Runs a program to its end; rejects with its output when it fails, or takes longer than `withinMs`. */
+export async function runOnce(program: Omit<Launch, 'logFile' | 'endSignal'>, withinMs: number): Promise<void> {
   const { command, args, credentials } = bound({ ...program, endSignal: 'SIGTERM' })
   const env = childEnvironment(program.env)
   const child = spawn(command, args, { ...credentials, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let isLate = false
+  const late = setTimeout(() => {
+    isLate = child.kill('SIGKILL')
+    // Its own children may have them still.
+    for (const output of [child.stdout, child.stderr]) output.destroy()
+  }, withinMs)
   let said = ''
   for (const output of [child.stdout, child.stderr]) {
     output.on('data', (data: Buffer) => {
       said = (said + data).slice(-2_000)
     })
   }
-  const [code] = await once(child, 'close')
+  const [code] = await once(child, 'close').finally(() => clearTimeout(late))
+  if (isLate) throw new Error(`${program.command} didn't end within ${withinMs / 1000} s: ${said.trim()}`)
   if (code !== 0) throw new Error(`${program.command} failed: ${said.trim()}`)
 }
 

@@ -23,6 +23,8 @@ import { launch, type RunAs, runOnce } from './launch.ts'
 import { freePort, type Store, untilUp } from './store.ts'
 
 const readyWithinMs = 60_000
+/** It takes seconds on most disks. */
+const madeWithinMs = 180_000
 const database = 'svc'
 
 /** Makes the cluster when there is none, and ends a server that an earlier start left running on it. */
@@ -90,20 +92,23 @@ async function createCluster(
   // Made beside its place and renamed, so that a kill in the middle leaves no half cluster.
   const unfinished = join(home, 'data.new')
   rmSync(unfinished, { recursive: true, force: true })
-  await runOnce({
-    command: join(native, 'bin/initdb'),
-    args: [
-      `--pgdata=${unfinished}`,
-      '--username=postgres',
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-    ],
-    ...(runAs && { runAs, reaches: [home, join(native, 'bin')] }),
-  })
+  await runOnce(
+    {
+      command: join(native, 'bin/initdb'),
+      args: [
+        `--pgdata=${unfinished}`,
+        '--username=postgres',
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C',
+        '--locale-provider=builtin',
+        '--builtin-locale=C.UTF-8',
+      ],
+      ...(runAs && { runAs, reaches: [home, join(native, 'bin')] }),
+    },
+    madeWithinMs,
+  )
   rmSync(join(home, 'data'), { recursive: true, force: true })
   renameSync(unfinished, join(home, 'data'))
 }

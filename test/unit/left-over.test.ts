@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ownProgram } from '../../start/processes/child-process.ts'
 import { endLeftOver } from '../../start/processes/left-over.ts'
+import { supervise } from '../../start/processes/supervise.ts'
+import { runOnce } from '../../start/stores/launch.ts'
+import { setUpFolder } from '../support/test-folder.ts'
+
+const folder = setUpFolder()
 
 test('a start ends what an earlier one on its folder left behind, and nothing of a folder whose name goes on', async () => {
   for (const [argument, signal] of [
@@ -16,4 +24,18 @@ test('a start ends what an earlier one on its folder left behind, and nothing of
     child.kill('SIGKILL')
     expect([argument, (await ended)[1]]).toEqual([argument, signal])
   }
+})
+
+test('a program that hangs in a first start is ended, and the start says so', async () => {
+  const began = runOnce({ command: 'sh', args: ['-c', 'echo begun; sleep 600'] }, 300)
+  await expect(began).rejects.toThrow("sh didn't end within 0.3 s: begun")
+  await runOnce({ command: 'sh', args: ['-c', 'sleep 0.1'] }, 60_000)
+
+  const file = join(folder, 'hangs.js')
+  writeFileSync(file, 'setTimeout(() => {}, 600_000)')
+  const logFile = join(folder, 'hangs.log')
+  const hanging = ownProgram({ name: 'store', file, args: [], env: {}, logFile, readyWithinMs: 300 })
+  const kept = supervise(hanging, { changed: () => {}, died: () => {} })
+  await expect(kept.firstUp).rejects.toThrow("store doesn't start (not ready within 0.3 s)")
+  await kept.stop()
 })

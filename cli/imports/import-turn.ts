@@ -11,13 +11,13 @@
 import type { Fence } from '../../clickhouse/insert.ts'
 import type { HeldLock } from '../../postgres/held-lock.ts'
 import { leaseSegments, raiseLeases } from '../../postgres/tables/segment-leases.ts'
-import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { type StreamName, streams } from '../../schemas/event/row.ts'
 import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { retrying } from '../replay/store-once.ts'
+import { requireKept } from './hold-workspace.ts'
 
 export interface ImportTurn {
   readonly workspaceId: number
@@ -72,10 +72,7 @@ export async function inImportTurn<Result>(
       lost,
       check: async () => {
         if (!(await lock.hold())) throw lost()
-        if ((await readWorkspace(pg, workspaceId)) !== null) return
-        throw new CommandFailed(
-          `workspace ${workspaceId} was deleted meanwhile: what the import stored is deleted, too`,
-        )
+        await requireKept(pg, workspaceId)
       },
       fenceOf: (stream) => ({
         holds: `(SELECT max(turn) FROM import_turns WHERE workspace_id = ${workspaceId}) > ${turn}`,

@@ -1,4 +1,6 @@
 /** `svc workspace delete`: nothing is left of a workspace but its audit log, and the others are as they were. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { readOwnWorkspace, updateOwnWorkspace } from '../../api/dashboard/operations/workspaces.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
@@ -16,6 +18,7 @@ import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { isLong } from '../support/short-form.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 import { workspacePlaces } from '../support/workspace-places.ts'
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
@@ -23,6 +26,7 @@ const ingest = setUpIngest(stores)
 const { fillWaiting, placesWith, fill, fillWork, fillMade, creditByPerson, inPostgres, inClickHouse } =
   workspacePlaces(stores)
 
+const folder = setUpFolder()
 const now = Date.now()
 const kept = ['postgres audit_events', 'postgres audit_heads', 'postgres workspace_deletions']
 const going = () => new AbortController().signal
@@ -31,7 +35,12 @@ const deleting = (signal = going()) =>
 
 const svc = (...words: string[]) => svcUntil(new AbortController().signal, ...words)
 async function svcUntil(signal: AbortSignal, ...words: string[]) {
-  const env = { DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl, SECRET_KEY: stores.secretKey }
+  const env = {
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    SECRET_KEY: stores.secretKey,
+    API_HOST: 'http://localhost',
+  }
   const { code, out, err } = await runSvc([...words, '--json'], env, signal)
   return { code, err, result: out === '' ? undefined : (JSON.parse(out) as Record<string, unknown>) }
 }
@@ -197,6 +206,39 @@ test('a deletion lets a change pass that has a row of the workspace and then ask
   })
   expect(await deletion).toBe(true)
   expect(await stores.pg.query('SELECT FROM api_keys WHERE workspace_id = $1', [workspaceId])).toEqual([])
+})
+
+const imports = [
+  {
+    words: ['revenue', 'import'],
+    table: 'revenue_payments',
+    lines: ['id,value_cents,currency,occurred_at', `p,1,EUR,${new Date(now).toISOString()}`],
+  },
+  { words: ['revenue', 'rates'], table: 'revenue_rates', lines: ['currency,rate', 'EUR,1.1'] },
+  {
+    words: ['ads', 'import'],
+    table: 'ad_spend',
+    lines: ['day,source,campaign,cost_cents,currency', '2026-01-02,google,c,1,EUR'],
+  },
+  {
+    words: ['links', 'import'],
+    table: 'links',
+    lines: ['Link,Destination,Title', 'https://bit.ly/abcdef,https://example.com/,A'],
+  },
+]
+test.each(imports)('$words adds nothing to a workspace that is deleted meanwhile', async ({ words, table, lines }) => {
+  const { workspaceId } = await makeWorkspace(stores)
+  const file = join(folder, `${table}.csv`)
+  writeFileSync(file, lines.join('\n'))
+  let importing: ReturnType<typeof svc> | undefined
+  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  await stores.pg.transaction(async (tx) => {
+    await requestDeletion(tx, workspaceId)
+    importing = svc(...words, file, '--workspace', String(workspaceId))
+    await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 10_000)
+  })
+  expect(await importing).toMatchObject({ code: 1, err: expect.stringContaining('was deleted meanwhile') })
+  expect(await stores.pg.query(`SELECT FROM ${table} WHERE workspace_id = $1`, [workspaceId])).toEqual([])
 })
 
 test('a change of settings that is under way when the workspace goes is 403', async () => {

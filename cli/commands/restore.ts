@@ -5,7 +5,7 @@ import { raiseDeadMarks, raiseRestoredLeases } from '../../postgres/tables/segme
 import { sleep } from '../../runtime/retry.ts'
 import { streams } from '../../schemas/event/row.ts'
 import { leaseSilentMs } from '../../schemas/limits/figure-limits.ts'
-import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { numbersSkippedByRestore, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { defineCommand } from '../command.ts'
 import { countRowsAbove, findLeasesAboveMarks } from '../figures/rows-above-marks.ts'
 
@@ -22,7 +22,7 @@ const deadlineMs = 10 * 60_000
 export const restoreNumbers = defineCommand({
   name: 'restore numbers',
   summary:
-    'After a restore of Postgres: give out no number again that rows in ClickHouse have. The pipeline must be down.',
+    'After a restore of Postgres: give out no number again that rows in ClickHouse or others know. The pipeline must be down.',
   options: {},
   async run({ installation }) {
     const ch = await installation.answeringClickhouse()
@@ -44,7 +44,11 @@ export const restoreNumbers = defineCommand({
          ${Object.entries(identities).map(([name, sequence], at) => `${raise(sequence, at + 3)} AS ${name}`)}`,
       [version, build, ...Object.keys(identities).map((name) => numbers[name as keyof typeof identities])],
     )
-    return raised!
+    const skipping = Object.entries(told).map(
+      ([name, sequence]) => `setval(${sequence}, nextval(${sequence}) + ${numbersSkippedByRestore}) AS ${name}`,
+    )
+    const [skipped] = await pg.query<Record<string, number>>(`SELECT ${skipping}`)
+    return { ...raised, ...skipped }
   },
   show: (raised) =>
     Object.entries(raised)
@@ -58,6 +62,19 @@ const identities = {
   links: serial('links'),
   posts: serial('posts'),
   sites: serial('search_sites'),
+}
+
+/** Objects that webhooks and answers name: a receiver takes one with a lost one's number for the same. */
+const told = {
+  links: identities.links,
+  posts: identities.posts,
+  contacts: serial('contacts'),
+  media: serial('media'),
+  post_targets: serial('post_targets'),
+  social_accounts: serial('social_accounts'),
+  webhook_endpoints: serial('webhook_endpoints'),
+  webhook_deliveries: serial('webhook_deliveries'),
+  audit_events: "'audit_event_ids'",
 }
 
 /** Never lowers it. */

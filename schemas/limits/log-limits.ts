@@ -38,6 +38,8 @@ export const segmentLeaseSize = 1_000_000
  * leases, so a restore costs 1.5 % of them.
  */
 export const leasesSkippedByRestore = 1_000
+/** Numbers of contacts, links and the like that are passed over then: more than are made between two backups. */
+export const numbersSkippedByRestore = 1_000_000
 /** Numbers reserved from the lease file with one sync. */
 export const segmentReserveSize = 256
 /** Data that was set aside is deleted after this time, because it may tell of people; how often that is looked for. */

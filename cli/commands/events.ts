@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import type { Queryable } from '../../postgres/client.ts'
 import { isErasing } from '../../postgres/tables/erasures.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { eventNameLengthMax } from '../../schemas/limits/event-limits.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { auditCommand } from '../audit-command.ts'
@@ -117,6 +118,8 @@ export const exportHistory = defineCommand({
       const span = { workspaceId: workspace.id, start: start ?? readable, end, readableFrom: readable }
       const summary = await exportEvents({ installation, span, sink, progress, signal })
       await refuseWhileErasing()
+      if ((await readWorkspace(installation.postgres(), workspace.id)) === null)
+        throw new CommandFailed(`workspace ${workspace.id} was deleted meanwhile: the export lacks events of it`)
       await sink.close()
       const seconds = Math.round((performance.now() - startedAt) / 10) / 100
       return { workspace_id: workspace.id, readable_from: timeOf(readable), ...summary, seconds }

@@ -1,11 +1,12 @@
 /** `svc workspace delete`: nothing is left of a workspace but its audit log, and the others are as they were. */
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { readOwnWorkspace, updateOwnWorkspace } from '../../api/dashboard/operations/workspaces.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { deleteRemoved } from '../../pipeline/retention/delete-removed.ts'
 import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
+import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { insertLink } from '../../postgres/tables/links.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
@@ -208,6 +209,7 @@ test('a deletion lets a change pass that has a row of the workspace and then ask
   expect(await stores.pg.query('SELECT FROM api_keys WHERE workspace_id = $1', [workspaceId])).toEqual([])
 })
 
+const waitingForLocks = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
 const imports = [
   {
     words: ['revenue', 'import'],
@@ -231,14 +233,28 @@ test.each(imports)('$words adds nothing to a workspace that is deleted meanwhile
   const file = join(folder, `${table}.csv`)
   writeFileSync(file, lines.join('\n'))
   let importing: ReturnType<typeof svc> | undefined
-  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   await stores.pg.transaction(async (tx) => {
     await requestDeletion(tx, workspaceId)
     importing = svc(...words, file, '--workspace', String(workspaceId))
-    await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 10_000)
+    await vi.waitFor(async () => expect(await stores.pg.query(waitingForLocks)).toHaveLength(1), 10_000)
   })
   expect(await importing).toMatchObject({ code: 1, err: expect.stringContaining('was deleted meanwhile') })
   expect(await stores.pg.query(`SELECT FROM ${table} WHERE workspace_id = $1`, [workspaceId])).toEqual([])
+})
+
+test('an export whose workspace is deleted meanwhile fails, and leaves no file', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  const file = join(folder, 'export.jsonl')
+  let exporting: ReturnType<typeof svc> | undefined
+  await stores.pg.transaction(async (tx) => {
+    await requestDeletion(tx, workspaceId)
+    const change = { action: 'workspace.delete', resourceId: workspaceId, metadata: {} } as const
+    await appendSystemChange(tx, { workspaceId, actorName: 'svc', ...change })
+    exporting = svc('events', 'export', '--out', file, '--workspace', String(workspaceId))
+    await vi.waitFor(async () => expect(await stores.pg.query(waitingForLocks)).toHaveLength(1), 10_000)
+  })
+  expect(await exporting).toMatchObject({ code: 1, err: expect.stringContaining('was deleted meanwhile') })
+  expect(existsSync(file)).toBe(false)
 })
 
 test('a change of settings that is under way when the workspace goes is 403', async () => {

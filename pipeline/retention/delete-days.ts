@@ -24,6 +24,8 @@ export interface DayDeleter {
   dropDays(table: string, before: number): Promise<number>
   /** Deletes the rows of a group's workspaces before its time. Returns their number. */
   deleteOf(table: string, group: ExpiryGroup): Promise<number>
+  /** Those of a group's workspaces that have rows before its time, in any of the tables. */
+  listLosing(tables: readonly string[], group: ExpiryGroup): Promise<number[]>
 }
 
 export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter {
@@ -79,6 +81,20 @@ export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter 
         rows += found.rows
       }
       return rows
+    },
+
+    listLosing: async (tables, { before, workspaceIds }) => {
+      const losing: number[] = []
+      for (const ids of inPortions(workspaceIds, workspacesMax)) {
+        const found = await ch.query<{ id: number }>(
+          `SELECT DISTINCT workspace_id AS id FROM merge(currentDatabase(), {tables:String})
+           WHERE workspace_id IN {ids:Array(UInt32)} AND occurred_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`,
+          { tables: `^(${tables.join('|')})$`, ids, before },
+          { deadlineMs: countDeadlineMs },
+        )
+        losing.push(...found.map(({ id }) => id))
+      }
+      return losing
     },
 
     deleteOf: async (table, { before, workspaceIds }) => {

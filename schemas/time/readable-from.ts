@@ -15,7 +15,7 @@ export function readableDays({ plan_key, retention_days }: Reader): number {
 
 interface DatedReader extends Reader {
   readonly timezone: string
-  /** Retention ran up to here, perhaps under a lower plan or a shorter setting than now. */
+  /** Retention has deleted events up to here, perhaps under a lower plan or a shorter setting than now. */
   readonly deleted_before: Date | null
 }
 

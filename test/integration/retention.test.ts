@@ -5,10 +5,17 @@ import { expireSalts } from '../../pipeline/retention/expire-salts.ts'
 import { keptFromOf } from '../../pipeline/retention/retention.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
-import { createWorkspace, listWorkspaces, type PlanKey, setPlan } from '../../postgres/tables/workspaces.ts'
+import {
+  createWorkspace,
+  listWorkspaces,
+  type PlanKey,
+  readWorkspace,
+  setPlan,
+} from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { dayClosedAfterMs } from '../../schemas/limits/figure-limits.ts'
+import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
 import { closeDaysAt, foldWhatIsThere } from '../support/fold.ts'
@@ -24,10 +31,11 @@ const ages = [0, 6.9, 7.1, 9, 29, 32, 179, 182, 729, 735]
 const stores = setUpStores()
 const ids: Record<'starter' | 'growth' | 'scale' | 'short' | 'lapsed' | 'lowered', number> = {} as never
 
+const make = async (plan: PlanKey | null) =>
+  (await stores.pg.transaction((tx) => createWorkspace(tx, { name: 'w', timezone: 'UTC', plan }))).workspaceId
+
 beforeAll(async () => {
   const { pg, ch } = stores
-  const make = async (plan: PlanKey | null) =>
-    (await pg.transaction((tx) => createWorkspace(tx, { name: 'w', timezone: 'UTC', plan }))).workspaceId
   const plans = {
     starter: 'starter',
     growth: 'growth',
@@ -206,6 +214,18 @@ test('what a shortened setting leaves out is deleted with the next run, and a gr
   // A setting that is taken back brings nothing back: what was derived from these events is still not derived anew.
   await stores.pg.query('UPDATE workspaces SET retention_days = NULL WHERE id = $1', [ids.scale])
   expect(keptFromOf(await listWorkspaces(stores.pg), now).get(ids.scale)).toBe(now - 8 * dayMs)
+})
+
+test('a workspace that has lost nothing reads as far back as a raised plan does, and one that has no further', async () => {
+  const [fresh, old] = [await make('starter'), await make('starter')]
+  await stores.pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 200 * dayMs)])
+  const event = (workspace_id: number, age: number) => makeEventRow({ workspace_id, occurred_at: now - age * dayMs })
+  await insertEventRows(stores.ch, [event(fresh, 20), event(old, 20), event(old, 60)])
+  await expireData(context())
+  for (const id of [fresh, old]) await setPlan(stores.pg, id, 'scale')
+  const [kept, cut] = await Promise.all([fresh, old].map((id) => readWorkspace(stores.pg, id)))
+  expect(readableFrom(kept!, now)).toBe(readableFrom({ ...kept!, deleted_before: null }, now))
+  expect(readableFrom(cut!, now)).toBeGreaterThan(now - 32 * dayMs)
 })
 
 test('an empty Postgres is no reason to delete events', async () => {

@@ -201,6 +201,29 @@ test('shares are of the totals of the same question, and a row without visitors 
   await page.waitForSelector('dialog tr:has-text("Unknown")')
 })
 
+test('figures of millions fit phones and tablets', async (context) => {
+  await insertEventRows(stores.ch, [
+    makeEventRow({ workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }),
+  ])
+  await foldWhatIsThere(stores)
+  await asking(api, () => mine.apiKey)('POST', '/v1/goals', { name: 'Prices', kind: 'path', value: '/a' })
+  const page = await signIn(context, '/dashboard/retention')
+  await page.route('**/api/v1/analytics/*', async (route) => {
+    const response = await route.fetch()
+    const counts = /"(visitors|pageviews|sessions|events|completions|revenue_cents)":\d+/g
+    await route.fulfill({ response, body: (await response.text()).replace(counts, '"$1":24872311') })
+  })
+  await goWithin(page, '/dashboard')
+  for (const name of ['Sources', 'Events', 'Goals']) {
+    await page.waitForSelector(`${list(name)} .number:text-is("24,872,311")`)
+  }
+  for (const width of [320, 390, 768]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  }
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
 test('what comes after the rest moves nothing that stands there', async (context) => {
   const row = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }
   await insertEventRows(stores.ch, [makeEventRow(row)])

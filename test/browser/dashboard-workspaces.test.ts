@@ -31,6 +31,8 @@ test('the choice at the top leads to all workspaces with their figures, which ar
   await foldWhatIsThere(stores)
 
   const page = await signIn(context)
+  // Beside the longest name the links stand in lines, not in a column.
+  expect((await page.locator('header').boundingBox())!.height).toBeLessThan(100)
   // Keys go through the open list: nothing on the way is opened.
   await page.focus('select[aria-label="Workspace"]')
   for (const key of ['ArrowDown', 'End', 'Enter']) await page.keyboard.press(key)

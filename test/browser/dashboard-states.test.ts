@@ -117,6 +117,13 @@ test('a failure says in words what is amiss, ends with its question, and is aske
   await page.route('**/api/v1/analytics/overview?days=1&*', (route) => answers.shift()!(route))
   await page.keyboard.press('d')
   await expect.poll(() => answers.length).toBe(0)
+  await page.route('**/files/retention-*.js', (route) => route.abort())
+  await goBy(page, 'e')
+  await page.waitForSelector('main .failure:has-text("script couldn’t be loaded")')
+  await page.unroute('**/files/retention-*.js')
+  await comeBack()
+  await page.waitForSelector('.failure', { state: 'detached' })
+  await page.waitForSelector(list('Retention'))
 })
 
 test('figures of the question before are dimmed once new ones take long, and say nothing about what is asked now', async (context) => {

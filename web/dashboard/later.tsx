@@ -28,15 +28,24 @@ export function Later<Props extends object>({ load, props }: LaterProps<Props>) 
       () => setSince(new Date()),
     )
   }, [])
+  useEffect(() => {
+    if (since === undefined) return
+    // Browsers may keep the failure of a script as long as the page lives.
+    const reload = () => location.reload()
+    addEventListener('online', reload)
+    return () => removeEventListener('online', reload)
+  }, [since])
   if (since !== undefined)
     return (
-      <Failure
-        since={since}
-        isRefused={false}
-        isMissing={false}
-        isFinal
-        text="the page’s script couldn’t be loaded. Reload the page"
-      />
+      <main>
+        <Failure
+          since={since}
+          isRefused={false}
+          isMissing={false}
+          isFinal
+          text="the page’s script couldn’t be loaded. Reload the page"
+        />
+      </main>
     )
   if (loaded === undefined) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
   return <loaded.page {...props} />

@@ -11,7 +11,7 @@ import { sleep } from '../../runtime/retry.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import { addresses } from '../support/chat-server.ts'
 import { startCompanySites } from '../support/company-sites.ts'
-import { goBy, holdRequests, list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
+import { goBy, goWithin, holdRequests, list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
 import { generateNext } from '../support/generate-profile.ts'
 import { setUpApps } from '../support/oauth.ts'
 import { makeAccount } from '../support/publishing.ts'
@@ -61,6 +61,16 @@ test('another workspace is added by keyboard, waits for its first event, and the
 test('links lead to the sections, and an address with a section stays there while the cards grow', async (context) => {
   const page = await signIn(context, '/dashboard/links')
   await page.waitForSelector('nav')
+  // The card of the snippet has its size before the snippet comes: two lines at most are missing or too many.
+  const letGo = await holdRequests(page, '**/api/v1/analytics/overview?include=snippet')
+  await goWithin(page, '/dashboard/settings')
+  await page.waitForSelector(list('Tracking'))
+  expect(await page.isVisible(`${list('Tracking')} pre`)).toBe(false)
+  const heightOf = async () => (await page.locator(list('Tracking')).boundingBox())!.height
+  const before = await heightOf()
+  letGo()
+  await page.waitForSelector(`${list('Tracking')} pre`)
+  expect(Math.abs((await heightOf()) - before)).toBeLessThan(45)
   await page.goto(`${api.url}/dashboard/settings#developers`)
   const titles = ['Site', 'Publishing', 'Access', 'Notifications', 'Developers', 'Audit']
   await page.waitForSelector('#developers')

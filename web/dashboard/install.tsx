@@ -1,7 +1,7 @@
 /** How to send events: all that a workspace without any shows, and a part of the settings. */
 
 import { useState } from 'preact/hooks'
-import { pixelSnippetOf } from '../../schemas/install-snippet.ts'
+import { pixelSnippetOf, scriptUrlOf, snippetOf } from '../../schemas/install-snippet.ts'
 import { may } from './may.ts'
 import type { Overview } from './overview-data.ts'
 import { Copy, Refusal } from './parts.tsx'
@@ -10,7 +10,7 @@ import { isOfThisMachine, namesThisMachine } from './this-machine.ts'
 import { goToWorkspace } from './workspaces.tsx'
 
 interface SnippetProps {
-  readonly snippet: Overview['snippet']
+  readonly snippet: Pick<Overview['snippet'], 'snippet' | 'script_url' | 'tracking_key'>
 }
 
 /** The page turns by itself once the first event is there. */
@@ -50,7 +50,20 @@ export function Computing() {
   )
 }
 
-export function HowToSend({ snippet: { snippet, script_url, tracking_key } }: SnippetProps) {
+const keyLike = `svc_pk_${'0'.repeat(24)}`
+const scriptLike = scriptUrlOf(location.origin, keyLike)
+const snippetLike = { snippet: snippetOf(scriptLike), script_url: scriptLike, tracking_key: keyLike }
+
+/** Before the answer it takes as much room as with it, so that nothing below moves; nobody sees it then. */
+export function HowToSendSoon({ snippet }: { readonly snippet: SnippetProps['snippet'] | undefined }) {
+  return (
+    <div class={snippet ? '' : 'reserved'}>
+      <HowToSend snippet={snippet ?? snippetLike} />
+    </div>
+  )
+}
+
+function HowToSend({ snippet: { snippet, script_url, tracking_key } }: SnippetProps) {
   const curl = `curl ${location.origin}/api/v1/growth/track -d '${JSON.stringify({
     tracking_key,
     event_type: 'track',

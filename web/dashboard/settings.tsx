@@ -8,7 +8,7 @@ import { ChatChannels } from './chat-channels.tsx'
 import { ConnectedApps } from './connected-apps.tsx'
 import { TrafficLeftOut } from './exclusions.tsx'
 import { number, percent } from './format.ts'
-import { HowToSend } from './install.tsx'
+import { HowToSendSoon } from './install.tsx'
 import type { PageProps } from './later.tsx'
 import { may } from './may.ts'
 import { Members } from './members.tsx'
@@ -46,7 +46,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           <div class="columns panels">
             <section class="panel tall" aria-label="Tracking">
               <PanelTitle>Tracking</PanelTitle>
-              {answer ? <HowToSend snippet={answer.snippet} /> : <p class="empty awaited">…</p>}
+              <HowToSendSoon snippet={answer?.snippet} />
             </section>
             <Panel title="Workspace">
               <Facts

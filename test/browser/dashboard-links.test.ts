@@ -283,6 +283,13 @@ test('a file is looked at before its links are made, with what is there already 
   await ask('POST', '/v1/links', { label: 'There', destination_url: 'https://example.com/there', key: 'there' })
   const page = await signIn(context, '/dashboard/links')
   await page.click('text=Import links')
+  await page.setViewportSize({ width: 320, height: 900 })
+  expect(
+    await page.evaluate(
+      `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog'))`,
+    ),
+  ).toBe(0)
+  await page.setViewportSize({ width: 1280, height: 900 })
   const rows = Array.from({ length: 501 }, (_, at) => `https://example.com/${at},row-${at},"Row\n""${at}"""`)
   const others = ['https://example.com/there,there,There', 'ftp://a.b,x,<b>']
   const csv = ['Destination URL,Slashtag,Title', ...rows, ...others].join('\r\n')

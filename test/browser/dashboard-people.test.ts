@@ -98,7 +98,7 @@ test('a journey has what was measured of a page beside its view, and all events 
   const measured = (name: string, properties: object) =>
     ({ path: '/prices', kind: 'custom', event_name: name, properties: JSON.stringify(properties) }) as const
   await insertEventRows(stores.ch, [
-    makeEventRow({ ...at(0), path: '/prices' }),
+    makeEventRow({ ...at(0), path: '/prices', source: 's'.repeat(200) }),
     makeEventRow({ ...at(1), ...measured('web_vital', { metric: 'LCP', value: 1234.4 }) }),
     makeEventRow({ ...at(2), ...measured('page_leave', { engagement_ms: 63_000, scroll_depth: 80 }) }),
     makeEventRow({ ...at(3), ...measured('button_click', { text: '<i>Buy</i>' }), path: '/docs', kind: 'autocapture' }),

@@ -417,7 +417,9 @@ async function writeForLater(page: Page, title: string, platform: string): Promi
 }
 
 test('a post that can’t go out is kept as a draft, and the form says so once, in its own words', async (context) => {
-  await makeAccount(stores, mine.workspaceId, 'instagram')
+  const account = await makeAccount(stores, mine.workspaceId, 'instagram')
+  // Longer than a phone is wide.
+  await stores.pg.query(`UPDATE social_accounts SET handle = repeat('h', 60) WHERE id = $1`, [account])
   const page = await signIn(context, '/dashboard/posts')
   await writeForLater(page, 'No image', 'instagram')
   await page.waitForSelector('[aria-label="Preview"] >> text=needs an image')
@@ -434,6 +436,8 @@ test('a post that can’t go out is kept as a draft, and the form says so once, 
   await page.fill('form input[type="datetime-local"]', '2020-03-01T09:30')
   await page.click('form button:text-is("Schedule")')
   await page.waitForSelector('form [role="alert"]:has-text("Time: ")')
+  await page.setViewportSize({ width: 320, height: 900 })
+  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(320)
 })
 
 test('an edit leaves what others changed of a post meanwhile', async (context) => {

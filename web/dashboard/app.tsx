@@ -105,7 +105,10 @@ function App() {
   const navigate = useCallback((path: string) => {
     const address = addressOf(path)
     if (isShown(address) || !mayLeave(path)) return
+    const before = location.pathname
     pushAddress(address)
+    // By keys somebody goes from far down; Back and Forward lead where the page was, as the browser does it.
+    if (location.pathname !== before) scrollTo(0, 0)
     setPlace(placeOf)
   }, [])
   useEffect(() => {

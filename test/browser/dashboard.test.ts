@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { setUpApi } from '../support/api.ts'
-import { card, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'
+import { card, goBy, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'
 import {
   type EventLike,
   insertBotVisitRows,
@@ -173,6 +173,18 @@ test('who is signed out is told how to sign in; a wrong password is told, the ri
     expect(await violations(page)).toEqual([])
   }
   expect(new URL(page.url()).search).toBe('?days=7')
+  // Who writes meanwhile is told in the form, which goes on once somebody is signed in again.
+  await goBy(page, 'l')
+  const form = 'form[aria-label="New link"]'
+  await page.fill(`${form} [name="label"]`, 'Kept')
+  await page.fill(`${form} [name="destination"]`, 'https://example.com/kept')
+  const cookies = await page.context().cookies()
+  await page.context().clearCookies()
+  await page.click(`${form} >> text=Make a link`)
+  await page.waitForSelector('[role="alert"] bdi:has-text("You are signed out. Sign in again in another tab")')
+  await page.context().addCookies(cookies)
+  await page.click(`${form} >> text=Make a link`)
+  await page.waitForSelector('summary:has-text("Kept")')
 })
 
 test('ranges: none of their events is no empty workspace; the series before; days by keyboard, click and text', async (context) => {

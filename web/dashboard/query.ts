@@ -241,9 +241,10 @@ function inJson(body: object) {
 }
 
 function sentOf<Answer>(answer: ApiAnswer): Sent<Answer> {
-  return answer.response.ok
-    ? { made: answer.body as Answer }
-    : { refusal: refusalOf(answer), status: answer.response.status }
+  const { ok, status } = answer.response
+  if (ok) return { made: answer.body as Answer }
+  const isOver = status === 401 && !isShared
+  return { refusal: isOver ? signedOut.replace('you', 'You') : refusalOf(answer), status }
 }
 
 /** Sent again after a lost answer it has the same key, so the server does it once. */

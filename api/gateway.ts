@@ -146,7 +146,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
       answerDeadlineMs: options.answerDeadlineMs,
       mediaBytesMax: options.mediaBytesMax,
     },
-    by: { interface: 'rest', credentialOf: (headers) => headers.get('authorization') },
+    by: { interface: 'rest', credentialOf: ({ headers }) => headers.get('authorization') },
     forms: makeFormReader(media, mediaLimits),
     formBytesMax: Math.max(mediaLimits.imageBytesMax, mediaLimits.videoBytesMax) + formOverheadBytesMax,
   }

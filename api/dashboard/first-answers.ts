@@ -9,7 +9,7 @@ import { runCall } from '../operations/run.ts'
 import { addressOf, type RestGateway, readQuery } from '../transports/rest.ts'
 
 /** Parameters that only the page reads: the API doesn't know them. */
-const pageParameters = ['card', 'tab']
+const pageParameters = ['card', 'tab', 'workspace']
 
 /** By path and query, as the page asks for them. */
 export type FirstAnswers = Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ export function makeFirstAnswers(operations: readonly Operation[], gateway: Rest
         operation,
         interface: gateway.by.interface,
         requestId: head.requestId,
-        credential: gateway.by.credentialOf(head.headers),
+        credential: gateway.by.credentialOf(head),
         address: addressOf(head, gateway),
         readInput: () => ({
           path: {},

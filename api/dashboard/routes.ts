@@ -4,6 +4,7 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
+import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
@@ -13,6 +14,7 @@ import type { HttpRequest, NoRoute, Route, StreamedRoute } from '../../runtime/h
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
+import { withoutWorkspace, workspaceIn } from '../../schemas/workspace-address.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
 import { authorizePath } from '../oauth/metadata.ts'
 import type { Operation } from '../operations/define.ts'
@@ -153,9 +155,8 @@ export function makeDashboardRoute(
   /** To another workspace of whoever is signed in, by the form of the header. */
   async function move(request: HttpRequest): Promise<HttpReply> {
     const token = tokenOf(request.headers.get('cookie'))
-    const id = Number(new URLSearchParams(request.body.toString()).get('workspace'))
-    const isNamed = Number.isInteger(id) && id > 0 && id < 2 ** 31
-    if (token === undefined || !isNamed || !(await moveBrowserSession(pg, token, id))) {
+    const id = workspaceIn(request.body.toString())
+    if (token === undefined || id === undefined || !(await moveBrowserSession(pg, token, id))) {
       return problemReply('workspace_access_denied')
     }
     return redirect('/dashboard')
@@ -167,9 +168,22 @@ export function makeDashboardRoute(
     return redirect(signInPath, [sessionCookie(undefined, isSecure())])
   }
 
+  /**
+   * The session in the workspace that the page's address names, where it goes on; null where whoever is signed in is no member of
+   * that.
+   */
+  async function openNamed(head: RequestHead): Promise<Authenticated | null> {
+    const cookies = head.headers.get('cookie')
+    const session = await authenticator.authenticate(cookies)
+    const [token, id] = [tokenOf(cookies), workspaceIn(head.query)]
+    if (token === undefined || id === undefined || id === session.workspace.id) return session
+    return (await moveBrowserSession(pg, token, id)) ? authenticator.authenticate(sessionCredential(head)) : null
+  }
+
   async function showPage(head: RequestHead): Promise<HttpReply> {
     try {
-      const session = await authenticator.authenticate(sessionCredential(head.headers))
+      const session = await openNamed(head)
+      if (session === null) return redirect(withoutWorkspace(addressIn(head)))
       if (session.lacksFactor) return redirect(leadingOn(factorPath, addressIn(head)))
       return shell(await readFirst(head))
     } catch (error) {

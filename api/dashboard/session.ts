@@ -7,6 +7,7 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { isLinkToken } from '../../schemas/keys.ts'
 import { browserSessionMs } from '../../schemas/limits/api-limits.ts'
+import { workspaceIn, workspaceOf } from '../../schemas/workspace-address.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
 import { browserNameOf } from './browser-name.ts'
 import { cookieValue, setCookie } from './cookies.ts'
@@ -14,11 +15,11 @@ import { cookieValue, setCookie } from './cookies.ts'
 const cookieName = 'svc_session'
 
 /**
- * Reads a session's credential: its cookie, then after a line break the workspace that the page shows, if it names one.
- * The session may go on in another one meanwhile, in another tab.
+ * Reads a session's credential: its cookie, then after a line break the workspace that the page shows, if it names one: each tab
+ * may show another. Images name it in their address.
  */
-export function sessionCredential(headers: RequestHead['headers']): string | undefined {
-  const shown = headers.get('x-workspace')
+export function sessionCredential({ headers, query }: Pick<RequestHead, 'headers' | 'query'>): string | undefined {
+  const shown = headers.get('x-workspace') ?? workspaceIn(query)
   return shown === undefined ? headers.get('cookie') : `${headers.get('cookie') ?? ''}\n${shown}`
 }
 
@@ -27,7 +28,7 @@ export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authentic
   async function authenticateAnew(credential = '', q: Queryable = pg): Promise<Authenticated> {
     const [cookies, shown] = credential.split('\n')
     const token = tokenOf(cookies)
-    const found = token === undefined ? null : await findBrowserSession(q, token, clock.now())
+    const found = token === undefined ? null : await findBrowserSession(q, token, clock.now(), workspaceOf(shown))
     if (found === null) throw problem('not_authenticated')
     if (shown !== undefined && shown !== String(found.workspace.id)) throw problem('workspace_moved')
     return found
@@ -35,13 +36,13 @@ export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authentic
   return { authenticate: (credential) => authenticateAnew(credential), authenticateAnew }
 }
 
-/** Null where nobody is signed in. */
+/** The session of a form's page, in the workspace that it is in; null where nobody is signed in. */
 export async function findSignedIn(
   authenticator: Authenticator,
   { headers }: Pick<RequestHead, 'headers'>,
 ): Promise<Authenticated | null> {
   try {
-    return await authenticator.authenticate(sessionCredential(headers))
+    return await authenticator.authenticate(headers.get('cookie'))
   } catch (error) {
     if (error instanceof Problem) return null
     throw error

@@ -29,7 +29,7 @@ export interface RestGateway extends Gateway {
   /** How callers of these routes prove who they are. */
   readonly by: {
     readonly interface: Interface
-    credentialOf(headers: RequestHead['headers']): string | undefined
+    credentialOf(head: RequestHead): string | undefined
     /** A prefix of requests' paths, before the operations' paths. */
     readonly under?: string
   }
@@ -74,11 +74,11 @@ export function makeRestRouter(operations: readonly Operation[], gateway: RestGa
 
 /** Checks the key before a long body is buffered. */
 export async function precheckKey(
-  { headers }: RequestHead,
+  head: RequestHead,
   { authenticator, by }: Pick<RestGateway, 'authenticator' | 'by'>,
 ): Promise<HttpReply | undefined> {
   try {
-    await authenticator.authenticate(by.credentialOf(headers))
+    await authenticator.authenticate(by.credentialOf(head))
     return undefined
   } catch (error) {
     // Whatever else is wrong, the call itself will meet it, too.
@@ -131,7 +131,7 @@ async function call(
       operation,
       interface: gateway.by.interface,
       requestId,
-      credential: gateway.by.credentialOf(sent),
+      credential: gateway.by.credentialOf(request),
       address: addressOf(request, gateway),
       readInput: async (workspaceId) => ({
         path,

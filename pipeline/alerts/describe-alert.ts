@@ -12,7 +12,7 @@ const { number } = makeFigureTexts(locale)
 
 interface Told {
   readonly told: TrafficAlert
-  readonly workspace: { readonly name: string; readonly timezone: string }
+  readonly workspace: { readonly id: number; readonly name: string; readonly timezone: string }
 }
 
 /** @param apiHost empty where it isn't set */
@@ -21,7 +21,7 @@ export function describeAlert({ told, workspace }: Told, apiHost: string): Messa
   const time = (moment: string) => localTime(new Date(moment), workspace.timezone)
   return {
     name,
-    dashboardUrl: dashboardUrlOf(apiHost, '/dashboard'),
+    dashboardUrl: dashboardUrlOf(apiHost, workspace, '/dashboard'),
     linkText: allFigures,
     reason: `You get this alert because whoever manages ${name} chose alerts for your address.`,
     ...(told.kind === 'spike' ? partsOfSpike(told, time) : partsOfDrop(told, time)),

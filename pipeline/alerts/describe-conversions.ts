@@ -10,7 +10,7 @@ const { number, money } = makeFigureTexts(locale)
 
 interface Told {
   readonly told: { readonly told: ToldConversions | null; readonly leftOut: number }
-  readonly workspace: { readonly name: string; readonly timezone: string }
+  readonly workspace: { readonly id: number; readonly name: string; readonly timezone: string }
 }
 
 /** @param apiHost empty where it isn't set */
@@ -18,7 +18,7 @@ export function describeConversions({ told: { told, leftOut }, workspace }: Told
   const name = plain(workspace.name)
   return {
     name,
-    dashboardUrl: dashboardUrlOf(apiHost, '/dashboard'),
+    dashboardUrl: dashboardUrlOf(apiHost, workspace, '/dashboard'),
     linkText: allFigures,
     reason: `You get this because whoever manages ${name} chose conversions or payments for your address.`,
     headline: told === null ? 'conversions or payments were left out' : headlineOf(told),

@@ -12,7 +12,7 @@ import { dashboardUrlOf, type Message, plain, type Row, type Table } from '../re
 import { localTime } from './local-time.ts'
 
 interface Place {
-  readonly workspace: { readonly name: string; readonly timezone: string }
+  readonly workspace: { readonly id: number; readonly name: string; readonly timezone: string }
   /** Empty where it isn't set. */
   readonly apiHost: string
 }
@@ -26,7 +26,7 @@ export function describeFailedPost({ title, scheduledAt, targets }: FailedPost, 
     ...frameOf(place),
     headline: `a post failed on ${failed.length} of ${accounts(targets.length)}`,
     note: lost.length > 0 ? `${connectAgain} Then schedule the post anew.` : scheduleAnew,
-    dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'),
+    dashboardUrl: dashboardUrlOf(place.apiHost, place.workspace, '/dashboard/posts'),
     linkText: 'Posts',
     tables: [
       { title: 'The post', rows: [{ label: plain(title), value: time, note: '' }] },
@@ -45,7 +45,7 @@ export function describeExpiredAccount(account: LostAccount, place: Place): Mess
     ...frameOf(place),
     headline: 'an account needs to be connected again',
     note: `${connectAgain} Until then, posts to it fail.`,
-    dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/settings'),
+    dashboardUrl: dashboardUrlOf(place.apiHost, place.workspace, '/dashboard/settings'),
     linkText: 'Settings',
     tables: [{ title: 'To be connected again', rows: [rowOf(account)] }],
   }
@@ -56,7 +56,7 @@ export function describeFailedFeed({ url, message }: FailedFeed, place: Place): 
     ...frameOf(place),
     headline: 'a feed was turned off',
     note: 'It makes no posts any more, for the reason below. Turn it on again once that is gone.',
-    dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'),
+    dashboardUrl: dashboardUrlOf(place.apiHost, place.workspace, '/dashboard/posts'),
     linkText: 'Posts',
     tables: [{ title: 'The feed', rows: [{ label: plain(url), value: '', note: plain(message) }] }],
   }

@@ -33,7 +33,11 @@ export function describeReport(report: Report, apiHost: string): Message {
     name,
     headline: periodOf(report),
     note: keptFrom(report.metrics),
-    dashboardUrl: dashboardUrlOf(apiHost, `/dashboard?${new URLSearchParams({ start: first, end: last })}`),
+    dashboardUrl: dashboardUrlOf(
+      apiHost,
+      report.workspace,
+      `/dashboard?${new URLSearchParams({ start: first, end: last })}`,
+    ),
     linkText: allFigures,
     reason: `You get this ${every} report because the owner of ${name} added your address.`,
     tables: [figuresOf(report), pagesOf(report), sourcesOf(report)],

@@ -21,7 +21,7 @@ function textOf({ name, headline, dashboardUrl, linkText, unsubscribeUrl, reason
     `${name}, ${headline}`,
     ...(note === '' ? [] : [note]),
     ...parts,
-    `${linkText}, where ${name} is the chosen workspace: ${dashboardUrl}`,
+    `${linkText}: ${dashboardUrl}`,
     `${reason}\nUnsubscribe: ${unsubscribeUrl}\n`,
   ].join('\n\n')
 }
@@ -42,7 +42,7 @@ function htmlOf({ name, headline, dashboardUrl, linkText, unsubscribeUrl, reason
 <body style="font-family:sans-serif;max-width:640px">
 <h1 style="font-size:20px"><bdi>${escapeHtml(name)}</bdi>, ${escapeHtml(headline)}</h1>
 ${note === '' ? '' : `<p style="${grey}">${escapeHtml(note)}</p>\n`}${parts.join('\n')}
-<p><a href="${escapeHtml(dashboardUrl)}">${linkText}</a>, where <bdi>${escapeHtml(name)}</bdi> is the chosen workspace</p>
+<p><a href="${escapeHtml(dashboardUrl)}">${linkText}</a></p>
 <p style="${grey}">${escapeHtml(reason)} <a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe</a></p>
 </body></html>
 `

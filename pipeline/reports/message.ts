@@ -4,6 +4,7 @@
  * writes the message escapes them.
  */
 import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
+import { inWorkspace } from '../../schemas/workspace-address.ts'
 
 export interface Row {
   readonly label: string
@@ -45,6 +46,6 @@ export function plain(text: string): string {
 }
 
 /** @param path begins with a slash */
-export function dashboardUrlOf(apiHost: string, path: string): string {
-  return apiHost === '' ? '' : `${apiHost}${path}`
+export function dashboardUrlOf(apiHost: string, workspace: { readonly id: number }, path: string): string {
+  return apiHost === '' ? '' : `${apiHost}${inWorkspace(path, workspace.id)}`
 }

@@ -9,7 +9,7 @@ import type { ReportContext } from './send-reports.ts'
 export interface Report
   extends Pick<DueReport, 'every' | 'first' | 'last'>,
     Pick<AnalyticsOverview, 'top_sources' | 'top_pages'> {
-  readonly workspace: { readonly name: string; readonly currency: string }
+  readonly workspace: { readonly id: number; readonly name: string; readonly currency: string }
   readonly metrics: OverviewMetrics
 }
 

@@ -71,8 +71,16 @@ export async function beginBrowserSession(
   return token
 }
 
-/** The session that holds at a moment, with the scopes of the role in its workspace; null for none. Notes its use. */
-export async function findBrowserSession(q: Queryable, token: string, now: number): Promise<Authenticated | null> {
+/**
+ * The session that holds at a moment, with the scopes of the role in its workspace; null for none. Notes its use.
+ * @param shown the workspace that the page shows: counts in place of the session's where its owner is a member
+ */
+export async function findBrowserSession(
+  q: Queryable,
+  token: string,
+  now: number,
+  shown?: number,
+): Promise<Authenticated | null> {
   interface Row extends StandingRow {
     session_id: number
     session_owner: number
@@ -83,12 +91,13 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
   const [row] = await q.query<Row>(
     `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, s.last_used_at, ${standingColumns}
      FROM browser_sessions s
-     JOIN workspaces w ON w.id = s.workspace_id
+     LEFT JOIN members shown ON shown.workspace_id = $3::int AND shown.owner_id = s.owner_id
+     JOIN workspaces w ON w.id = coalesce(shown.workspace_id, s.workspace_id)
      JOIN owners o ON o.id = w.owner_id
      JOIN owners so ON so.id = s.owner_id
-     LEFT JOIN members m ON m.workspace_id = s.workspace_id AND m.owner_id = s.owner_id
+     LEFT JOIN members m ON m.workspace_id = w.id AND m.owner_id = s.owner_id
      WHERE s.hash = $1 AND s.expires_at > to_timestamp($2::float8 / 1000)`,
-    [sha256Of(token), now],
+    [sha256Of(token), now, shown ?? null],
   )
   if (row === undefined) return null
   const { session_id, session_owner, email, expires_at, last_used_at, ...standing } = row

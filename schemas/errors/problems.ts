@@ -56,7 +56,7 @@ export const problems = {
   body_late: { status: 408, detail: 'The request body did not arrive in time' },
   workspace_moved: {
     status: 409,
-    detail: 'This browser shows another workspace by now: load the page anew',
+    detail: 'The workspace that this page shows is closed to you by now: load the page anew',
   },
   post_not_editable: { status: 409, detail: 'Only draft and scheduled posts can be edited' },
   post_not_schedulable: { status: 409, detail: 'Only draft and failed posts can be scheduled' },

@@ -36,7 +36,7 @@ test('the choice at the top leads to all workspaces with their figures, which ar
   // Keys go through the open list: nothing on the way is opened.
   await page.focus('select[aria-label="Workspace"]')
   for (const key of ['ArrowDown', 'End', 'Enter']) await page.keyboard.press(key)
-  await page.waitForURL('**/dashboard/workspaces')
+  await page.waitForURL('**/dashboard/workspaces?workspace=*')
   await page.focus('nav a')
   const cards = page.locator(`${list('All workspaces')} li`)
   await expect.poll(() => cards.count()).toBe(12)
@@ -69,7 +69,7 @@ test('the choice at the top leads to all workspaces with their figures, which ar
   await page.waitForSelector('text=No workspace has that in its name.')
   await page.fill('[type="search"]', 'harb')
   await first.click({ position: { x: 60, y: 90 } })
-  await page.waitForURL('**/dashboard')
+  await page.waitForURL(`**/dashboard?workspace=${harbour}`)
   await page.waitForSelector('[data-card="visitors"] strong:text-is("45")')
   expect(await page.inputValue('select[aria-label="Workspace"]')).toBe(String(harbour))
 
@@ -88,4 +88,42 @@ test('the choice at the top leads to all workspaces with their figures, which ar
   await page.getByRole('button', { name: 'Bakery <b>' }).focus()
   await page.keyboard.press('Enter')
   await page.waitForSelector('[data-card="visitors"] strong:text-is("2")')
+})
+
+test('two tabs show two workspaces, also when they are loaded again, and links between pages keep each in its own', async (context) => {
+  const others = await makeWorkspace(stores, { name: 'Orchard' })
+  await stores.pg.query("INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'admin')", [
+    others.workspaceId,
+    mine.ownerId,
+  ])
+  const first = await signIn(context)
+  const shown = (page: typeof first) => page.inputValue('select[aria-label="Workspace"]')
+  await first.waitForURL(`**/dashboard?workspace=${mine.workspaceId}`)
+  const second = await first.context().newPage()
+  await second.goto(new URL(`/dashboard/links?q=a&workspace=${others.workspaceId}`, first.url()).href)
+  await second.waitForSelector('select[aria-label="Workspace"]')
+  expect(await shown(second)).toBe(String(others.workspaceId))
+
+  await goBy(first, 'l')
+  await first.fill('[name="label"]', 'Of the first')
+  await first.fill('[name="destination"]', 'https://example.com/')
+  await first.keyboard.press('Enter')
+  await first.waitForSelector('text=Of the first')
+  const made = await stores.pg.query<{ workspace_id: number }>('SELECT workspace_id FROM links')
+  expect(made).toEqual([{ workspace_id: mine.workspaceId }])
+
+  await first.reload()
+  await first.waitForSelector('text=Of the first')
+  expect([await shown(first), new URL(first.url()).search]).toEqual([
+    String(mine.workspaceId),
+    `?workspace=${mine.workspaceId}`,
+  ])
+  await second.reload()
+  await second.waitForSelector('select[aria-label="Workspace"]')
+  expect([await shown(second), new URL(second.url()).search]).toEqual([
+    String(others.workspaceId),
+    `?q=a&workspace=${others.workspaceId}`,
+  ])
+  const next = await second.getAttribute('nav a:has-text("People")', 'href')
+  expect(next).toBe(`/dashboard/people?workspace=${others.workspaceId}`)
 })

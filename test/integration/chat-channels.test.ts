@@ -297,7 +297,7 @@ test('an alert goes once to a channel that gets alerts, also where mail is not s
   expect(server.messages.map(({ kind }) => kind)).toEqual(['google_chat'])
   const { text } = server.messages[0]!.body as { text: string }
   expect(text).toContain('no visitor for 1 hour')
-  expect(text).toContain(`<${testApiHost}/dashboard|All figures>`)
+  expect(text).toContain(`<${testApiHost}/dashboard?workspace=${id}|All figures>`)
 })
 
 test('a report is sent now to a channel, a weekly one where it gets alerts alone, and its failure is told', async () => {

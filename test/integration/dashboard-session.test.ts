@@ -90,13 +90,51 @@ test('a session reads its own workspace, and ends by sign-out and after 30 days'
   expect(await tokens()).toEqual([{ n: 1 }])
 })
 
-test('a page of another workspace than the session is in by now changes nothing', async () => {
-  const cookie = await signIn()
-  const ask = (shown: string) => api.ask('/api/v1/workspace', { headers: { cookie, 'X-Workspace': shown } })
-  expect((await ask(String(mine.workspaceId))).status).toBe(200)
-  for (const shown of [String(mine.workspaceId + 1), '', 'x', `${mine.workspaceId}.0`]) {
-    expect([shown, (await ask(shown)).status]).toEqual([shown, 409])
+test('each tab has a workspace of its own, which a page’s address may name; those of others are closed', async () => {
+  const theirs = await makeWorkspace(stores)
+  const [second, cookie] = [await makeWorkspace(stores), await signIn()]
+  const membership = [second.workspaceId, mine.ownerId]
+  await stores.pg.query("INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'editor')", membership)
+  const ask = async (shown: string, query = '') => {
+    const answer = await api.ask(`/api/v1/workspace${query}`, { headers: { cookie, 'X-Workspace': shown } })
+    return answer.status === 200 ? ((await answer.json()) as { id: number }).id : answer.status
   }
+  for (const id of [mine.workspaceId, second.workspaceId, mine.workspaceId]) expect(await ask(String(id))).toBe(id)
+  for (const shown of [String(theirs.workspaceId), '', 'x', `${mine.workspaceId}.0`, String(2 ** 40)]) {
+    expect([shown, await ask(shown)]).toEqual([shown, 409])
+  }
+  const links = async (shown: number) => {
+    const headers = { cookie, ...own, 'X-Workspace': String(shown) }
+    const body = JSON.stringify({ label: 'A', destination_url: 'https://example.com/' })
+    return (await api.ask('/api/v1/links', { method: 'POST', headers, body })).status
+  }
+  const countLinks = async () =>
+    (
+      await stores.pg.query<{ n: number }>('SELECT count(*)::int AS n FROM links WHERE workspace_id = $1', [
+        second.workspaceId,
+      ])
+    )[0]!.n
+  expect([await links(second.workspaceId), await countLinks(), await links(theirs.workspaceId)]).toEqual([200, 1, 409])
+  expect(await workspaceOf(cookie)).toBe(mine.workspaceId)
+
+  const open = async (address: string, as = cookie) => {
+    const { status, headers } = await api.ask(address, { headers: { cookie: as } })
+    return [status, headers.get('location')]
+  }
+  expect(await open(`/dashboard?days=7&workspace=${second.workspaceId}`)).toEqual([200, null])
+  expect(await workspaceOf(cookie)).toBe(second.workspaceId)
+  for (const name of ['workspace', 'work%73pace']) {
+    expect(await open(`/dashboard/posts?days=7&${name}=${theirs.workspaceId}`)).toEqual([
+      303,
+      '/dashboard/posts?days=7',
+    ])
+  }
+  expect(await workspaceOf(cookie)).toBe(second.workspaceId)
+  const asked = `/dashboard/people?workspace=${mine.workspaceId}`
+  expect(await open(asked, 'svc_session=x')).toEqual([
+    303,
+    `/dashboard/sign-in?${new URLSearchParams({ next: asked })}`,
+  ])
 })
 
 test('a slash behind a path is redirected away, under the same prefix', async () => {

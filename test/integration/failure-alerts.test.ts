@@ -62,7 +62,7 @@ test('a post that failed is told once to each address and channel that wants it,
   expect(text).toMatch(
     /Failed\n {2}handle-\d+: LinkedIn \(.+\)\n {2}handle-\d+: Bluesky \(.+\)\n\nPublished\n {2}handle/,
   )
-  expect(text).toContain(`${testApiHost}/dashboard/posts\n`)
+  expect(text).toContain(`${testApiHost}/dashboard/posts?workspace=${mine.workspaceId}\n`)
   expect(html).toContain('&lt;img src=x&gt;')
   expect(html).not.toMatch(/<img|\u202E/)
   expect(chats.messages.map(({ kind }) => kind)).toEqual(['slack'])
@@ -159,7 +159,7 @@ test('an account to be connected again is told with its post, or by itself where
   await Promise.all([sendAll(expiredAccountDelayMs + 1000), sendAll(expiredAccountDelayMs + 1000)])
   expect(mails.mails).toHaveLength(2)
   expect(mails.mails[1]!.headers['subject']).toContain('an account needs to be connected again')
-  expect(mails.mails[1]!.text).toContain(`${testApiHost}/dashboard/settings\n`)
+  expect(mails.mails[1]!.text).toContain(`${testApiHost}/dashboard/settings?workspace=${mine.workspaceId}\n`)
 
   const mended = await claimPost()
   await mended.loseAccount()

@@ -115,7 +115,7 @@ test('a weekly report goes out once, at six of the Monday of its own timezone, w
   expect(text).toContain('Visitors: 4\n')
   expect(text).toMatch(/Pages, by page views\n {2}\/start: 4 \(Home\)\n {2}\/next: 1/)
   expect(text).not.toContain('Revenue')
-  expect(text).toContain(`${testApiHost}/dashboard?start=2026-11-09&end=2026-11-15`)
+  expect(text).toContain(`${testApiHost}/dashboard?start=2026-11-09&end=2026-11-15&workspace=${auckland.id}`)
   expect(html).not.toMatch(/<img|<script|src=/)
 })
 

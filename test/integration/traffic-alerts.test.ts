@@ -110,7 +110,7 @@ test('a spike is told once in 24 hours, by the live visitors of the overview, wi
   expect(headers['subject']).toBe('Acme: 3 visitors in 5 minutes')
   expect(text).toContain('Counted at Nov 20, 2026, 1:00 PM (Europe/Berlin).')
   expect(text).toMatch(/Sources, by visitors\n {2}news: 9/)
-  expect(text).toContain(`${testApiHost}/dashboard\n`)
+  expect(text).toContain(`${testApiHost}/dashboard?workspace=${watched.id}\n`)
   expect(html).toContain('/&lt;b&gt;more')
 
   // A setting that is changed meanwhile doesn't begin the time anew.

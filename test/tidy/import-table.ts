@@ -79,6 +79,7 @@ export const rooms: readonly Room[] = [
       'schemas/csv-delimiter.ts',
       'schemas/role-with-article.ts',
       'schemas/shared-pages.ts',
+      'schemas/workspace-address.ts',
       'schemas/reference/account-fields.ts',
       'schemas/reference/campaign-query.ts',
       'schemas/reference/commented-platforms.ts',

@@ -14,7 +14,7 @@ function write(changes: Partial<Record<keyof Report, unknown>> = {}) {
     every: 'monthly',
     first: '2026-10-01',
     last: '2026-10-31',
-    workspace: { name: 'Acme', currency: 'JPY' },
+    workspace: { id: 7, name: 'Acme', currency: 'JPY' },
     metrics: { ...metrics, previous: before },
     top_pages: [],
     top_sources: [],

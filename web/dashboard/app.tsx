@@ -2,10 +2,11 @@
 import { render } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { figurePages } from '../../schemas/shared-pages.ts'
+import { withoutWorkspace } from '../../schemas/workspace-address.ts'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
-import { follow, isShown, pushAddress } from './history-entries.ts'
+import { follow, isShown, pushAddress, replaceAddress } from './history-entries.ts'
 import { focusMain, holdDisabled, keepFocus } from './kept-focus.ts'
 import { Later, type Page } from './later.tsx'
 import { type Joined, showRole } from './may.ts'
@@ -14,7 +15,7 @@ import type { Workspace } from './overview-data.ts'
 import { Failure, PageLink } from './parts.tsx'
 import { signOutSent, useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
-import { addressOf, isShared, pageAt } from './shared-page.ts'
+import { addressOf, isShared, nameWorkspace, pageAt } from './shared-page.ts'
 import { clickByAltEnter, focusOn, isForPage, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { SigningIn } from './signing-in.tsx'
 import { mayLeave } from './unsaved.ts'
@@ -88,6 +89,13 @@ function App() {
   const current = joined?.find(({ id, is_current }) => (workspace === undefined ? is_current : id === workspace.id))
   const shownId = (workspace ?? current)?.id
   if (shownId !== undefined) showWorkspace(shownId)
+  const namedId = joined !== undefined && joined.length > 1 ? shownId : undefined
+  nameWorkspace(namedId)
+  useEffect(() => {
+    // An address without a name is of the workspace that was opened last.
+    if (!isShared && joined !== undefined)
+      replaceAddress(addressOf(withoutWorkspace(location.pathname + location.search) + location.hash))
+  }, [namedId, joined === undefined])
   if (workspace !== undefined) showTimezone(workspace.timezone)
   showRole(current)
   const isKnown = workspace !== undefined && (isShared || joined !== undefined)
@@ -215,7 +223,7 @@ function withView(path: string): string {
 }
 
 function placeOf() {
-  return { pathname: pageAt(location.pathname), search: location.search }
+  return { pathname: pageAt(location.pathname), search: withoutWorkspace(location.search) }
 }
 
 keepFocus()

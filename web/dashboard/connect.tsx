@@ -8,6 +8,7 @@ import type { PageProps } from './later.tsx'
 import { Panel } from './panel.tsx'
 import { PageLink } from './parts.tsx'
 import { type Sent, send } from './query.ts'
+import { addressOf } from './shared-page.ts'
 
 type SignIn = (typeof AccountSignIn)['_output']
 
@@ -27,7 +28,7 @@ export function ConnectPage({ search, navigate }: Pick<PageProps, 'search' | 'na
   useEffect(() => {
     const query = new URLSearchParams(search)
     // The code works once: neither a reload nor the history needs it.
-    replaceAddress(location.pathname)
+    replaceAddress(addressOf(location.pathname))
     const state = query.get('state') ?? query.get('oauth_token') ?? query.get('denied')
     if (state === null || state === '') {
       setSent({ refusal: 'No platform sent you here. Begin in the settings, under Accounts' })

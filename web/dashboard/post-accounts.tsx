@@ -1,5 +1,6 @@
 /** The accounts that a post is published to. */
 import type { Account } from './post-draft.ts'
+import { addressOf } from './shared-page.ts'
 
 interface AccountsProps {
   readonly accounts: readonly Account[] | undefined
@@ -14,7 +15,7 @@ export function Accounts({ accounts, chosen, choose }: AccountsProps) {
       <legend>Accounts</legend>
       {accounts?.length === 0 && (
         <p class="empty">
-          None is connected: connect one in the <a href="/dashboard/settings#publishing">settings</a>.
+          None is connected: connect one in the <a href={addressOf('/dashboard/settings#publishing')}>settings</a>.
         </p>
       )}
       {accounts?.map(({ id, platform, handle, status }) => (

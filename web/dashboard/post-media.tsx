@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MediaAsset, MediaUsage } from '../../schemas/resources/media.ts'
 import { send, useAnswer } from './query.ts'
+import { addressOf } from './shared-page.ts'
 
 type Media = (typeof MediaAsset)['_output']
 
@@ -228,7 +229,7 @@ function AltText({ id, altTexts, refuse }: { id: number } & Pick<MediaFilesProps
 /** A post names its media by their ids alone: what is no image is a video. */
 function Shown({ id }: { id: number }) {
   const [isVideo, setVideo] = useState(false)
-  const file = { src: `/api/v1/media/${id}/file`, width: 96, height: 96 }
+  const file = { src: addressOf(`/api/v1/media/${id}/file`), width: 96, height: 96 }
   if (isVideo) return <video {...file} aria-label={`File ${id}`} controls muted />
   return <img {...file} alt={`File ${id}`} onError={() => setVideo(true)} />
 }

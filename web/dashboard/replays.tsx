@@ -9,6 +9,7 @@ import { Panel } from './panel.tsx'
 import { Failure, PageLink } from './parts.tsx'
 import { personAddress } from './person-address.ts'
 import { OneReplay } from './replay-player.tsx'
+import { addressOf } from './shared-page.ts'
 
 const listed = 50
 /** The API answers for so long at once; older replays are read by `start` and `end`. */
@@ -96,7 +97,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
         {isEmpty && !isFiltered && (
           <p class="empty">
             No replays yet. Where replay is on, a share of the sessions is recorded.{' '}
-            {may('workspace:manage') && <a href="/dashboard/settings">See the settings</a>}
+            {may('workspace:manage') && <a href={addressOf('/dashboard/settings')}>See the settings</a>}
           </p>
         )}
         {answer !== undefined && answer.length > 0 && (

@@ -1,5 +1,5 @@
 /** One request of the dashboard to the API: its workspace, its deadline, and in words why it failed. */
-import { isShared, linkFragment } from './shared-page.ts'
+import { isShared, linkFragment, openedWorkspace } from './shared-page.ts'
 
 /** The question is at fault. */
 export class Refused extends Error {}
@@ -9,11 +9,8 @@ export class Missing extends Error {}
 /** Longer than the server waits for its stores. */
 const deadlineMs = 20_000
 
-/**
- * The workspace that the page shows: each request names it, as the session may go on in another one in another tab. Then the
- * server refuses.
- */
-let workspaceId: number | undefined
+/** The workspace that the page shows: each request names it, as another tab of the session may show another one. */
+let workspaceId = openedWorkspace
 
 export function showWorkspace(id: number): void {
   workspaceId = id

@@ -5,9 +5,10 @@
  */
 
 import { sharedAddress } from '../../schemas/shared-pages.ts'
+import { inWorkspace, workspaceIn } from '../../schemas/workspace-address.ts'
 
 /** Tests outside of a browser have none. */
-declare const location: { readonly pathname: string; readonly hash: string } | undefined
+declare const location: Readonly<Record<'pathname' | 'search' | 'hash', string>> | undefined
 
 const place = typeof location === 'undefined' ? undefined : location
 
@@ -19,9 +20,20 @@ export function linkFragment(): string {
   return isShared ? place!.hash : ''
 }
 
+/** The workspace that the address of the page's load names. */
+export const openedWorkspace = isShared ? undefined : workspaceIn(place?.search ?? '')
+
+let named: number | undefined
+
+/** From now on addresses name the workspace, for whoever is a member of several: each tab and each link has its own. */
+export function nameWorkspace(id: number | undefined): void {
+  named = id
+}
+
 /** Where a page of the dashboard is here. @param path with its query */
 export function addressOf(path: string): string {
-  return isShared ? sharedAddress(path) + linkFragment() : path
+  if (isShared) return sharedAddress(path) + linkFragment()
+  return named === undefined ? path : inWorkspace(path, named)
 }
 
 /** The page of the dashboard that an address is of. */

@@ -17,6 +17,7 @@ export interface AccountSignIn {
   readonly sealed: Buffer
 }
 
+/** The session goes on in that workspace, which another tab may have left: the platform sends the browser back to one address. */
 export async function insertAccountSignIn(
   tx: Queryable,
   { workspaceId, sessionId }: Beginner,
@@ -26,6 +27,7 @@ export async function insertAccountSignIn(
     `INSERT INTO account_sign_ins (state_hash, workspace_id, session_id, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)`,
     [sha256Of(state), workspaceId, sessionId, sealed, expiresAt],
   )
+  await tx.query('UPDATE browser_sessions SET workspace_id = $1 WHERE id = $2', [workspaceId, sessionId])
 }
 
 /** Why a sign-in isn't taken. */

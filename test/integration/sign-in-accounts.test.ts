@@ -296,6 +296,33 @@ test('a sign-in that was declined, is of another server, or too old says so, and
   expect(await accounts()).toEqual([])
 })
 
+test('a sign-in comes back to the workspace of the tab that began it, where another tab is elsewhere', async () => {
+  const { cookie, id } = await makeMember(mine, 'admin')
+  const { workspaceId } = await makeWorkspace(stores)
+  await stores.pg.query("INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'admin')", [
+    workspaceId,
+    id,
+  ])
+  const shown = async (query = '', init: RequestInit = {}, headers: Record<string, string> = {}) => {
+    const answer = await api.ask(query, { ...init, headers: { cookie, 'Sec-Fetch-Site': 'same-origin', ...headers } })
+    return [answer.status, await answer.text()] as const
+  }
+  expect((await shown(`/dashboard?workspace=${workspaceId}`))[0]).toBe(200)
+  const headers = { 'Content-Type': 'application/json', 'X-Workspace': String(mine.workspaceId) }
+  const begun = await shown(
+    '/api/v1/social-accounts/sign-in',
+    { method: 'POST', body: JSON.stringify(ofMastodon()) },
+    headers,
+  )
+  expect(begun[0]).toBe(200)
+  const back = mastodon.pages.agree(JSON.parse(begun[1]).address)
+  const returned = { method: 'POST', body: JSON.stringify(returnedIn(back)) }
+  const finished = await shown('/api/v1/social-accounts/sign-in/return', returned, {
+    'Content-Type': 'application/json',
+  })
+  expect(finished[0], finished[1]).toBe(200)
+})
+
 test('nobody finishes, or chooses in, the sign-in of another session, member, workspace or role', async () => {
   const admin = await makeMember(mine, 'admin')
   const other = await makeWorkspace(stores)

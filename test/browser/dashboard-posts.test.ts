@@ -95,6 +95,15 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   expect(await posts()).toMatchObject([{ title: 'Launch' }])
   await page.fill(altText, 'A black dot')
   await page.click('button:text-is("Save")')
+  // The list may be read anew long before the opened post is.
+  let readIt = () => {}
+  const isRead = new Promise<void>((resolve) => {
+    readIt = resolve
+  })
+  await page.route(/\/api\/v1\/posts\/\d+$/, async (route) => {
+    if (route.request().method() === 'GET') await isRead
+    await route.continue()
+  })
   await page.click('text=Unschedule')
   await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
   const targets = [{ platform: 'threads', caption_override: 'Short for threads' }]
@@ -107,6 +116,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   const pressedAt = Date.now()
   await page.click('button:text-is("Publish now")')
   await page.waitForSelector('summary:has-text("Launch day"):has-text("scheduled")')
+  readIt()
   const [post] = await posts()
   expect(Date.parse(post!.scheduled_at!)).toBeGreaterThan(pressedAt - 60_000)
   expect(Date.parse(post!.scheduled_at!)).toBeLessThan(Date.now() + 60_000)

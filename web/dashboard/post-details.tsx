@@ -58,22 +58,22 @@ const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-function Changes({ post, workspace, queue, queued, keep }: OpenedProps) {
+function Changes({ post: read, workspace, queue, queued, keep }: OpenedProps) {
   const [edited, edit] = useState<Post>()
   const [isDeleting, setDeleting] = useState(false)
   const [copy, setCopy] = useState<Duplicate>()
   const { refusal, done: showOutcome } = useRefusal()
-  /** The version that the last write from here left, until it is read. */
-  const [madeAt, setMadeAt] = useState('')
-  const readAt: string = post.updated_at
-  const seenAt = madeAt > readAt ? madeAt : readAt
+  /** As the last write from here left it: it counts until that is read, as an editor may be opened before. */
+  const [made, setMade] = useState<Made>()
+  const post = made !== undefined && made.updated_at > read.updated_at ? { ...read, ...made } : read
+  const seenAt: string = post.updated_at
   const isEdited = edited !== undefined
   useEffect(() => {
     keep(isEdited)
     return () => keep(false)
   }, [isEdited])
   const done = (sent: Sent<unknown>) => {
-    if ('made' in sent) setMadeAt((sent.made as Post).updated_at)
+    if ('made' in sent) setMade(sent.made as Post)
     showOutcome(sent)
   }
   /** The post before it was added to the queue, and as it is there. */
@@ -94,7 +94,7 @@ function Changes({ post, workspace, queue, queued, keep }: OpenedProps) {
   const closeForm = (made?: Made) => {
     edit(undefined)
     setCopy(undefined)
-    if (made?.id === post.id) setMadeAt(made.updated_at)
+    if (made?.id === read.id) setMade(made)
   }
   const makeCopy = async () => {
     const sent = await duplicate(post)

@@ -163,16 +163,19 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
   const { visitor, at, touch } = moment
   // Without a touch the moment may be the payment's own, between two sessions: then the one before it.
   const lastIn = ({ last_at }: Session) => Math.min(last_at, at)
-  const [within] = sessions
-    .filter((one) => one.visitor === visitor && one.first_at <= at && (one.last_at >= at || touch === undefined))
-    .sort((a, b) => lastIn(b) - lastIn(a) || b.first_at - a.first_at || (a.session < b.session ? -1 : 1))
+  const origin = touch && origins.get(`${visitor} ${at}`)
+  // The touch's own comes first. Events without a session id have one for the whole day, beside others.
+  const [within] = [sessions.filter(({ session }) => session === origin?.session), sessions].flatMap((some) =>
+    some
+      .filter((one) => one.visitor === visitor && one.first_at <= at && (one.last_at >= at || touch === undefined))
+      .sort((a, b) => lastIn(b) - lastIn(a) || b.first_at - a.first_at || (a.session < b.session ? -1 : 1)),
+  )
   // A session that passed midnight has its entry in the row of the day before. An id that comes back later is a session anew.
   const begun = sessions.find(
     (one) =>
       within?.nth_day === 2 && one.visitor === visitor && one.session === within.session && one.day === within.day - 1,
   )
   const facts = begun ?? within
-  const origin = touch && origins.get(`${visitor} ${at}`)
   return {
     ...uncredited,
     ...(touch ? { rule: 'touch', source: touch.source, medium: touch.medium || 'none' } : { rule: 'session' }),
@@ -245,8 +248,7 @@ async function readTouchesOfDays(
 
 /** Where a touch came from by its own event, by visitor and time. */
 type Origins = ReadonlyMap<string, Origin>
-interface Origin {
-  readonly campaign: string
+interface Origin extends Pick<Session, 'session' | 'campaign'> {
   readonly link_id: number
   readonly post_id: number
 }
@@ -256,7 +258,7 @@ async function readOrigins(ch: Reader, { workspaceId }: Build, moments: readonly
   const touches = moments.flatMap(({ touch }) => (touch === undefined ? [] : [touch]))
   if (touches.length === 0) return new Map()
   const rows = await ch.query<Origin & { readonly visitor: string; readonly at: number }>(
-    `SELECT toString(visitor) AS visitor, toUnixTimestamp64Milli(occurred_at) AS at, toString(campaign) AS campaign, link_id, post_id
+    `SELECT toString(visitor) AS visitor, toUnixTimestamp64Milli(occurred_at) AS at, toString(session) AS session, toString(campaign) AS campaign, link_id, post_id
      FROM events
      WHERE ${ofHours} AND ${isTouch} AND toUnixTimestamp64Milli(occurred_at) IN {moments:Array(Int64)} ORDER BY id`,
     {

@@ -177,6 +177,20 @@ describe('a payment is credited', () => {
     expect(earning(later.countries, 'key')).toEqual(byCountry)
   })
 
+  test('to the session of the touch, also where another one of the browser goes on meanwhile', async () => {
+    const server = { session: 2, session_named: 0, path: '', kind: 'custom', device: 'other' } as const
+    await workspace.addEvents([
+      eventOf('laptop', '2025-11-20T09:00:00Z', { session: 1, path: '/offer' }),
+      eventOf('laptop', '2025-11-20T09:05:00Z', server),
+      eventOf('laptop', '2025-11-20T09:10:00Z', { ...google, session: 1, path: '/pricing' }),
+      eventOf('laptop', '2025-11-20T09:20:00Z', server),
+    ])
+    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
+    await creditAll(stores)
+    const { devices, top_pages } = await workspace.ask({ days: '1' })
+    expect([earning(devices, 'key'), earning(top_pages, 'path')]).toEqual([{ desktop: 1_000 }, { '/offer': 1_000 }])
+  })
+
   test('like a conversion to a session with a medium and no source', async () => {
     const noSource = { source: 'direct', medium: 'email' }
     await workspace.addEvents([

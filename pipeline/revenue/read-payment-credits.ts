@@ -235,7 +235,7 @@ async function readTouchesOfDays(
   return ch.query<Touch>(
     `SELECT toString(visitor) AS visitor, toUnixTimestamp64Milli(occurred_at) AS at, toString(source) AS source, toString(medium) AS medium
      FROM events
-     WHERE ${ofHours} AND ${isTouch} ORDER BY occurred_at DESC LIMIT {limit:UInt32} BY visitor`,
+     WHERE ${ofHours} AND ${isTouch} ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32} BY visitor`,
     {
       workspace: workspaceId,
       hours: [...new Set(hours)],

@@ -191,6 +191,20 @@ describe('a payment is credited', () => {
     expect([earning(devices, 'key'), earning(top_pages, 'path')]).toEqual([{ desktop: 1_000 }, { '/offer': 1_000 }])
   })
 
+  test('like a conversion to the touch with the larger id where two have one moment, and another one follows', async () => {
+    const at = '2025-11-20T09:00:00.500Z'
+    await workspace.addEvents([
+      eventOf('laptop', at, google),
+      eventOf('laptop', at, mail),
+      eventOf('laptop', '2025-11-20T11:00:00Z', { kind: 'conversion' }),
+      eventOf('laptop', '2025-11-20T12:00:00Z', { source: 'bing', medium: 'organic' }),
+    ])
+    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
+    await creditAll(stores)
+    const { top_sources } = await workspace.ask({ days: '1' })
+    expect(top_sources.filter((row) => row.revenue_cents > 0)).toMatchObject([{ source: 'newsletter', conversions: 1 }])
+  })
+
   test('like a conversion to a session with a medium and no source', async () => {
     const noSource = { source: 'direct', medium: 'email' }
     await workspace.addEvents([

@@ -30,7 +30,7 @@ import { untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
 import { makeHeaderPreparer, refusalOfHead } from './forwarded-headers.ts'
 import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
-import { isShortLink, pathOf, type ServiceName, serviceByRoute } from './service-of-path.ts'
+import { isShortLink, pathOf, type ServiceName, serviceByRoute, serviceOfMetrics } from './service-of-path.ts'
 
 export interface FrontOptions {
   host: string
@@ -94,7 +94,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     takeTarget(request)
     const path = pathOf(request)
     const atDomain = options.isAtShortDomain?.(hostOfHeader(request.headers.host ?? ''), path) ?? false
-    const service = atDomain ? 'ingest' : serviceOfRequest(path)
+    const service = atDomain ? 'ingest' : (serviceOfMetrics(request) ?? serviceOfRequest(path))
     const refusal = refusalOfHead(request, service === 'ingest' ? trackingHeadersMax : undefined)
     if (refusal) return refuseAndClose(request, response, refusal)
     if (path === '/' && !atDomain) return sendPage(request, response, options)

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
 
-export type ServiceName = 'ingest' | 'api'
+export type ServiceName = 'ingest' | 'api' | 'pipeline'
 
 export const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 
@@ -15,4 +15,10 @@ export function serviceByRoute(path: string): ServiceName {
   if (path.startsWith('/api/v1/growth/revenue/')) return 'api'
   const isIngest = path.startsWith('/api/v1/growth/') || /^\/svc\.js\/?$/.test(path) || /^\/l(\/|$)/.test(path)
   return isIngest ? 'ingest' : 'api'
+}
+
+/** `/metrics` is the API's; `?service=` names another's. A proxy that hides the path from the public hides all of them. */
+export function serviceOfMetrics({ url = '' }: IncomingMessage): ServiceName | undefined {
+  const name = /^\/metrics\?service=(ingest|pipeline)$/.exec(url)?.[1]
+  return name as ServiceName | undefined
 }

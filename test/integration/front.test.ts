@@ -70,7 +70,7 @@ test('forwards the path as it is, the host, and the address of the sender behind
   })
 })
 
-test("sends what providers of payments send to the API, all else of tracking's paths to ingest, and no place of a stranger", async () => {
+test("sends what providers of payments send to the API, all else of tracking's paths to ingest, metrics to each service, and no place of a stranger", async () => {
   let asked = ''
   const strict = await startFront({
     ...options,
@@ -84,6 +84,9 @@ test("sends what providers of payments send to the API, all else of tracking's p
   for (const [path, service] of [
     ['/api/v1/growth/revenue/stripe/1', 'api'],
     ['/api/v1/growth/revenues', 'ingest'],
+    ['/metrics', 'api'],
+    ['/metrics?service=ingest', 'ingest'],
+    ['/metrics?service=pipeline', 'pipeline'],
   ] as const) {
     const answer = await fetch(`http://127.0.0.1:${strict.port}${path}`, { headers })
     const seen = ((await answer.json()) as { headers: object }).headers

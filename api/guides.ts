@@ -12,6 +12,7 @@ import { type PageSource, type StaticPage, staticPages } from './static-pages.ts
 /** By section: the file's name without `.md`, and what one finds in it. */
 export const guides: GuideList = {
   Begin: {
+    'how-to': 'Common tasks, each with its place: a second site, proxies, backups, keys, another machine',
     tour: 'Events, a post from draft to published, a tracked link and a payment, by curl',
     tracking: 'Send events of websites and servers, one or many; all fields and refusals',
     install: 'Where the snippet goes: site builders, frameworks, tag managers, under your own address',

@@ -51,6 +51,7 @@ describe.each([
   'docs/tracking.md',
   'docs/api.md',
   'docs/tour.md',
+  'docs/how-to.md',
   'docs/mcp.md',
   'docs/posts.md',
   'docs/links.md',

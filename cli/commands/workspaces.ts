@@ -23,6 +23,7 @@ import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { retentionDaysMax } from '../../schemas/limits/retention-limits.ts'
 import { isCurrency } from '../../schemas/revenue.ts'
 import { scopes } from '../../schemas/scopes.ts'
+import { readableDays } from '../../schemas/time/readable-from.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError, workspaceOption } from '../command.ts'
@@ -84,13 +85,13 @@ export const listAllWorkspaces = defineCommand({
     tableOr(
       'no workspaces',
       ['id', 'slug', 'name', 'timezone', 'plan', 'retention'],
-      workspaces.map(({ id, slug, name, timezone, plan_key, retention_days }) => [
-        String(id),
-        slug,
-        name,
-        timezone,
-        plan_key ?? 'none',
-        retention_days === null ? 'by plan' : `${retention_days} days`,
+      workspaces.map((one) => [
+        String(one.id),
+        one.slug,
+        one.name,
+        one.timezone,
+        one.plan_key ?? 'none',
+        one.retention_days === null || isBeyondPlan(one) ? 'by plan' : `${one.retention_days} days`,
       ]),
     ),
 })
@@ -142,18 +143,28 @@ export const setWorkspace = defineCommand({
       const { retention_days, timezone, currency, replay_enabled, replay_share } = changed
       const metadata = { retention_days, timezone, currency, replay_enabled, replay_share }
       if (hasChanges) await auditCommand(tx, workspace.id, 'workspace.update', workspace.id, metadata)
-      return { workspace_id: workspace.id, ...metadata, second_factor_required: changed.second_factor_required }
+      const { plan_key, second_factor_required } = changed
+      return { workspace_id: workspace.id, ...metadata, plan_key, second_factor_required }
     })
   },
-  show: ({ workspace_id: id, retention_days: days, timezone, currency, replay_enabled, replay_share, ...more }) => {
+  show: ({ workspace_id: id, timezone, currency, replay_enabled, replay_share, ...more }) => {
     const replay = replay_enabled ? `of ${replay_share} % of sessions` : 'off'
     const factor = more.second_factor_required ? ', second factor required' : ''
-    return `workspace ${id}: ${timezone}, ${currency}, analytics kept ${keptFor(days)}, replay ${replay}${factor}`
+    return `workspace ${id}: ${timezone}, ${currency}, analytics kept ${keptFor(more)}, replay ${replay}${factor}`
   },
 })
 
-function keptFor(days: number | null): string {
+type Kept = Parameters<typeof readableDays>[0]
+
+/** The setting is longer than what the plan keeps, and changes nothing. */
+function isBeyondPlan(kept: Kept): boolean {
+  return kept.retention_days !== null && kept.retention_days > readableDays(kept)
+}
+
+function keptFor(kept: Kept): string {
+  const { retention_days: days } = kept
   if (days === null) return 'as long as the plan says'
+  if (isBeyondPlan(kept)) return `as long as the plan says, which is less than ${days} days`
   return `for ${days} days${days * dayMs < creditWindowMs ? ' (credit looks back no further)' : ''}`
 }
 

@@ -273,10 +273,18 @@ describe('workspaces', () => {
     const set = await ofMine('workspace', 'set', ...words)
     const changed = { retention_days: 7, timezone: 'Europe/Berlin', currency: 'EUR' }
     expect([set.code, set.json()]).toEqual([0, expect.objectContaining({ workspace_id: mine.workspaceId, ...changed })])
+    // The plan keeps 180.
+    for (const [days, kept] of [
+      ['181', 'as long as the plan says, which is less than 181 days'],
+      ['180', 'for 180 days'],
+    ] as const)
+      expect((await svc(`workspace set --workspace ${mine.workspaceId} --retention-days ${days}`)).out).toContain(
+        `kept ${kept},`,
+      )
     await ofMine('workspace', 'set', '--retention-days', 'plan')
     const now = { ...changed, retention_days: null }
     expect(await readWorkspace(stores.pg, mine.workspaceId)).toMatchObject(now)
-    expect(await actions()).toEqual(['workspace.update', 'workspace.update'])
+    expect(await actions()).toEqual(Array(4).fill('workspace.update'))
     for (const [given, why] of [
       [['--retention-days', '0'], '--retention-days must be a whole number from 1 to 730, or plan'],
       [['--retention-days', '731'], '--retention-days'],
@@ -286,7 +294,7 @@ describe('workspaces', () => {
     ] as const) {
       expect(await ofMine('workspace', 'set', ...given), why).toMatchObject(refusal(why))
     }
-    expect(await actions()).toHaveLength(2)
+    expect(await actions()).toHaveLength(4)
   })
 
   test('a plan is its owner’s: each workspace that lives by it has a row', async () => {

@@ -170,9 +170,11 @@ function sayDied(dataDir: string, ...[name, how, againInMs]: Parameters<Watcher[
 /** Says now and then which services aren't up, each line once. */
 function tellLate(dataDir: string, services: readonly Supervised[]): NodeJS.Timeout {
   const told = new Set<string>()
+  // The last line of a log may be that of the stop before.
+  const since = systemClock.now()
   return setInterval(() => {
     for (const { name } of services.filter(({ isUp }) => !isUp)) {
-      const line = withLastLine(`${name} isn't up yet`, join(dataDir, 'logs', `${name}.log`))
+      const line = withLastLine(`${name} isn't up yet`, join(dataDir, 'logs', `${name}.log`), since)
       if (!told.has(line)) say(line)
       told.add(line)
     }

@@ -23,9 +23,10 @@ export function boundLogFile(path: string): void {
   }
 }
 
-/** `text`, and behind it the last message of a program, where it has said any. */
-export function withLastLine(text: string, path: string): string {
-  return [text, lastLogLine(path)].filter(Boolean).join(': ')
+/** `text`, and behind it the last message of a program, where it has said any. @param since what it said before isn't meant */
+export function withLastLine(text: string, path: string, since = 0): string {
+  const isOld = (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < since
+  return [text, isOld ? '' : lastLogLine(path)].filter(Boolean).join(': ')
 }
 
 /** The last message of a program, in a line: that of its last log line, or the error that ended it; empty: nothing. */

@@ -57,3 +57,11 @@ test.each([
   writeFileSync(path, text)
   expect(withLastLine('postgres ended', path)).toBe(said)
 })
+
+test('a start that lasts shows no line of the stop before it', () => {
+  const path = join(folder, 'api.log')
+  writeFileSync(path, '{"msg":"stopped"}\n')
+  expect(withLastLine("api isn't up yet", path, Date.now() + 60_000)).toBe("api isn't up yet")
+  expect(withLastLine("api isn't up yet", path, Date.now() - 60_000)).toBe("api isn't up yet: stopped")
+  expect(withLastLine("api isn't up yet", join(folder, 'none.log'), Date.now())).toBe("api isn't up yet")
+})

@@ -175,6 +175,12 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   }
   letGo()
   await page.waitForSelector(`${list('API keys')} .copied >> nth=2`)
+  // By keys and fingers too, which know no tooltip.
+  const scopes = `${list('API keys')} li:has-text("<b>reports</b>") details`
+  expect(await page.textContent(`${scopes} summary`)).toBe('1 scope of <b>reports</b>')
+  await page.focus(`${scopes} summary`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${scopes} >> text=analytics:read`)
   await page.click(`${list('API keys')} li:has-text("<b>reports</b>") >> text=Revoke`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${list('API keys')} li:has-text("<b>reports</b>"):has-text("revoked")`)

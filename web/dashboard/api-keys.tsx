@@ -1,6 +1,7 @@
 /** Secret keys for scripts and agents: made with scopes, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyResource, ApiKeys as ApiKeysResource, CreatedApiKey } from '../../schemas/resources/api-key.ts'
+import { CountedNames } from './counted-names.tsx'
 import { FormDialog, Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
@@ -36,9 +37,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
             <span class="name">
               <bdi>{key.name}</bdi> <span class="label">{key.prefix}…</span>
             </span>
-            <span class="label" title={key.scopes.join('\n')}>
-              {key.scopes.length} {key.scopes.length === 1 ? 'scope' : 'scopes'}
-            </span>
+            <CountedNames names={key.scopes} word="scope" of={key.name} />
             <span class="label">
               {key.last_used_at === null ? 'never used' : `used ${time(key.last_used_at, timezone)}`}
             </span>

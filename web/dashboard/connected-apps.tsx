@@ -1,6 +1,7 @@
 /** Apps that act for members over MCP, connected by signing in: listed, and disconnected. */
 import { useState } from 'preact/hooks'
 import type { ConnectedApps as ConnectedAppsResource } from '../../schemas/resources/connected-app.ts'
+import { CountedNames } from './counted-names.tsx'
 import { Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { Panel } from './panel.tsx'
@@ -26,10 +27,12 @@ export function ConnectedApps({ timezone }: { timezone: string }) {
               <bdi>{app.name}</bdi> <bdi class="label">{app.target}</bdi>
             </span>
             <bdi class="label">{app.member}</bdi>
-            <span class="label" title={app.scopes.join('\n')}>
-              {app.scopes.length} {app.scopes.length === 1 ? 'scope' : 'scopes'}
-              {app.scopes.some((scope) => scope.endsWith(':write')) ? '' : ', reads alone'}
-            </span>
+            <CountedNames
+              names={app.scopes}
+              word="scope"
+              of={app.name}
+              besides={app.scopes.some((scope) => scope.endsWith(':write')) ? '' : ', reads alone'}
+            />
             <span class="label">
               {app.last_used_at === null ? 'never used' : `used ${time(app.last_used_at, timezone)}`}
             </span>

@@ -5,6 +5,7 @@ import type {
   WebhookDeliveryResource,
   WebhookEndpointResource,
 } from '../../schemas/resources/webhook.ts'
+import { CountedNames } from './counted-names.tsx'
 import { Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
@@ -50,9 +51,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
               <span class="name">
                 <bdi>{endpoint.url}</bdi> <bdi class="label">{endpoint.description}</bdi>
               </span>
-              <span class="label" title={endpoint.events.join('\n')}>
-                {endpoint.events.length} {endpoint.events.length === 1 ? 'event' : 'events'}
-              </span>
+              <CountedNames names={endpoint.events} word="event" of={endpoint.url} />
               <span class={endpoint.status === 'enabled' ? 'good' : 'bad'}>{endpoint.status}</span>
               <button
                 type="button"

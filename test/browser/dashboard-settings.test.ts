@@ -184,6 +184,9 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.click(`${list('API keys')} li:has-text("<b>reports</b>") >> text=Revoke`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${list('API keys')} li:has-text("<b>reports</b>"):has-text("revoked")`)
+  // Its secret is of no use any more, and those of the others are.
+  const secrets = await page.locator(`${list('API keys')} .copied`).allTextContents()
+  expect(secrets.map((text) => /<b>reports<\/b>|second|third/.exec(text)?.[0]).sort()).toEqual(['second', 'third'])
 
   await page.focus(`${list('Workspace')} >> text=Change`)
   await page.keyboard.press('Enter')

@@ -6,7 +6,7 @@ import { FormDialog, Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Panel } from './panel.tsx'
-import { Choices, ShownOnce } from './parts.tsx'
+import { Choices, ShownOnce, useMade } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 type Key = (typeof ApiKeyResource)['_output']
@@ -15,7 +15,7 @@ type Made = (typeof CreatedApiKey)['_output']
 
 export function ApiKeys({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<readonly Made[]>([])
+  const { made, add, end } = useMade<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Key>()
   const { answer, failure } = useAnswer<Answer>('/api-keys')
@@ -55,7 +55,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
           scopes={answer.scopes}
           close={() => setMaking(false)}
           made={(key) => {
-            setMade((before) => [key, ...before])
+            add(key)
             done({ made: key })
           }}
         />
@@ -66,7 +66,10 @@ export function ApiKeys({ timezone }: { timezone: string }) {
           verb="Revoke"
           path={`/api-keys/${revoked.id}`}
           close={() => revoke(undefined)}
-          done={done}
+          done={(sent) => {
+            end(revoked.id, sent)
+            done(sent)
+          }}
         >
           <bdi>{revoked.name}</bdi> stops working within five seconds. This can’t be undone.
         </Removal>

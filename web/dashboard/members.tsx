@@ -6,7 +6,7 @@ import { Confirm, Dialog, FormDialog, Removal } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
 import { may } from './may.ts'
 import { Panel } from './panel.tsx'
-import { ShownOnce } from './parts.tsx'
+import { ShownOnce, useMade } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { useChosen } from './use-chosen.ts'
 
@@ -29,7 +29,7 @@ const mailTexts = {
 
 export function Members({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<readonly (Made & { readonly email: string })[]>([])
+  const { made, add, end } = useMade<Made & { readonly email: string }>()
   const [isInviting, setInviting] = useState(false)
   const [removed, remove] = useState<Member>()
   const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
@@ -91,7 +91,7 @@ export function Members({ timezone }: { timezone: string }) {
               aria-label={`Withdraw the invitation of ${email}`}
               onClick={async () => {
                 const sent = await send('DELETE', `/invitations/${id}`)
-                if (!('refusal' in sent)) setMade((before) => before.filter((one) => one.id !== id))
+                end(id, sent)
                 done(sent)
               }}
             >
@@ -106,7 +106,7 @@ export function Members({ timezone }: { timezone: string }) {
           isFactorRequired={answer?.is_second_factor_required ?? false}
           close={() => setInviting(false)}
           made={(invitation) => {
-            setMade((before) => [invitation, ...before])
+            add(invitation)
             done({ made: invitation })
           }}
         />

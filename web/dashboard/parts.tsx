@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { clockTime, time } from './format.ts'
-import type { Failed } from './query.ts'
+import type { Failed, Sent } from './query.ts'
 import { addressOf } from './shared-page.ts'
 
 interface FailureProps extends Failed {
@@ -147,6 +147,17 @@ export function ShownOnce({ secret, name, children }: { secret: string; name: st
       <Copy text={secret} label={`Copy the ${name}`} />
     </div>
   )
+}
+
+/** Whatever was made on this page with a secret, newest first. Nobody needs the secret of one that was ended. */
+export function useMade<Made extends { readonly id: number }>() {
+  const [made, setMade] = useState<readonly Made[]>([])
+  const add = (one: Made) => setMade((before) => [one, ...before])
+  /** @param sent the outcome: one whose end was refused stays */
+  const end = (id: number, sent: Sent<unknown>) => {
+    if (!('refusal' in sent)) setMade((before) => before.filter((one) => one.id !== id))
+  }
+  return { made, add, end }
 }
 
 /** The fields of a form as text. One that stays open is emptied only if it still holds what was sent: the next may be begun. */

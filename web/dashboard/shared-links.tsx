@@ -5,7 +5,7 @@ import { FormDialog, Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Panel } from './panel.tsx'
-import { ShownOnce } from './parts.tsx'
+import { ShownOnce, useMade } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 type Links = (typeof SharedLinksResource)['_output']
@@ -13,7 +13,7 @@ type Made = (typeof CreatedSharedLink)['_output']
 
 export function SharedLinks({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<readonly Made[]>([])
+  const { made, add, end } = useMade<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Links[number]>()
   const { answer, failure } = useAnswer<Links>('/shared-links')
@@ -57,7 +57,7 @@ export function SharedLinks({ timezone }: { timezone: string }) {
         <LinkForm
           close={() => setMaking(false)}
           made={(link) => {
-            setMade((before) => [link, ...before])
+            add(link)
             done({ made: link })
           }}
         />
@@ -68,7 +68,10 @@ export function SharedLinks({ timezone }: { timezone: string }) {
           verb="Revoke"
           path={`/shared-links/${revoked.id}`}
           close={() => revoke(undefined)}
-          done={done}
+          done={(sent) => {
+            end(revoked.id, sent)
+            done(sent)
+          }}
         >
           <bdi>{revoked.name}</bdi> stops working within five seconds, and on every page that embeds it. This can’t be
           undone.

@@ -10,7 +10,7 @@ import { Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
 import { Panel } from './panel.tsx'
-import { Facts, Failure, ShownOnce } from './parts.tsx'
+import { Facts, Failure, ShownOnce, useMade } from './parts.tsx'
 import { send, useRefusal } from './query.ts'
 import { WebhookForm } from './webhook-form.tsx'
 
@@ -23,7 +23,7 @@ const tones: Readonly<Record<Delivery['status'], string>> = { delivered: 'good',
 
 export function Webhooks({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<readonly Made[]>([])
+  const { made, add, end } = useMade<Made>()
   const [isMaking, setMaking] = useState(false)
   const [removed, remove] = useState<Endpoint>()
   const pages = { each: listed, after: ({ id }: { readonly id: number }) => ({ before_id: String(id) }) }
@@ -92,7 +92,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
         <WebhookForm
           close={() => setMaking(false)}
           made={(endpoint) => {
-            setMade((before) => [endpoint, ...before])
+            add(endpoint)
             done({ made: endpoint })
           }}
         />
@@ -103,7 +103,10 @@ export function Webhooks({ timezone }: { timezone: string }) {
           verb="Delete"
           path={`/webhooks/${removed.id}`}
           close={() => remove(undefined)}
-          done={done}
+          done={(sent) => {
+            end(removed.id, sent)
+            done(sent)
+          }}
         >
           Nothing more is sent to <bdi>{removed.url}</bdi>, and its pending deliveries fail. This can’t be undone.
         </Removal>

@@ -10,7 +10,7 @@ import { readPattern } from '../../schemas/session-filters.ts'
 import * as address from '../../web/dashboard/address.ts'
 import { exactPathOf, mapQuestionOf, readMapped, writeMapped } from '../../web/dashboard/click-map-address.ts'
 import * as values from '../../web/dashboard/filter-values.ts'
-import { briefMoney, change, timeMark } from '../../web/dashboard/format.ts'
+import { briefMoney, bucketName, change, timeMark } from '../../web/dashboard/format.ts'
 import { seed } from '../support/short-form.ts'
 
 const { comparisons, filterOf, questionOf, readView, shifted, shownValue, untilNow, withDays, writeView } = address
@@ -146,6 +146,13 @@ test('marks of axes are short, in the zone of the workspace', () => {
   expect(timeMark(midnight, 3_600, 'Europe/Berlin')).toBe('Mar 2')
   expect(timeMark(midnight, 3_600, 'UTC')).toBe('11:00 PM')
   expect(timeMark(midnight, 31 * 86_400, 'UTC')).toBe('Mar 2026')
+  // Clocks are set back from 3 to 2.
+  const hours = ['01', '02', '02', '03'].map((hour, at) => ({
+    label: `2026-10-25 ${hour}:00`,
+    start: new Date(Date.UTC(2026, 9, 24, 23 + at)).toISOString(),
+  }))
+  const names = hours.map((_, at) => bucketName(hours, at, 'Europe/Berlin').slice(11))
+  expect(names).toEqual(['01:00', '02:00 GMT+2', '02:00 GMT+1', '03:00'])
 })
 
 test('a click map is of one page of its address, and of no filters beside it', () => {

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { type Days, daysOf, localDay } from './address.ts'
-import { localMoment, timeMark } from './format.ts'
+import { bucketName, localMoment, timeMark } from './format.ts'
 
 /** Pixels. */
 const chartHeight = 220
@@ -76,7 +76,7 @@ function valuesShown(least: number | null, most: number | null): UPlot.Range.Min
 
 /** The series of buckets, whose value is when the one under the pointer begins. */
 export function timesOf({ timezone, buckets }: Pick<Frame, 'timezone' | 'buckets'>): UPlot.Series {
-  return { label: '', value: (_, __, ___, at) => (at === null ? '' : timeOf(buckets()[at], timezone)) }
+  return { label: '', value: (_, __, ___, at) => (at === null ? '' : timeOf(buckets(), at, timezone)) }
 }
 
 /** Where buckets begin, as data of the chart. */
@@ -139,7 +139,8 @@ export function useColorScheme(): boolean {
 }
 
 /** When a bucket begins, with its weekday; of hours with the time of day. */
-function timeOf(bucket: ChartBucket | undefined, timeZone: string): string {
+function timeOf(buckets: readonly ChartBucket[], at: number, timeZone: string): string {
+  const bucket = buckets[at]
   if (bucket === undefined) return ''
   const day = { weekday: 'short', month: 'short', day: 'numeric' } as const
   const format = new Intl.DateTimeFormat(undefined, {
@@ -147,7 +148,8 @@ function timeOf(bucket: ChartBucket | undefined, timeZone: string): string {
     ...day,
     ...(isHour(bucket) && { hour: '2-digit', minute: '2-digit' }),
   })
-  return format.format(Date.parse(bucket.start))
+  // With the offset where the label has it.
+  return format.format(Date.parse(bucket.start)) + bucketName(buckets, at, timeZone).slice(bucket.label.length)
 }
 
 /** How many buckets are over: the one that holds the present isn't. */

@@ -18,7 +18,7 @@ import {
   zoomTo,
 } from './chart-frame.ts'
 import { ChartTable } from './chart-table.tsx'
-import { brief, briefDuration, briefMoney, duration, money, number } from './format.ts'
+import { brief, briefDuration, briefMoney, bucketName, duration, money, number } from './format.ts'
 import { type NotesByBucket, notesByBucket } from './note-buckets.ts'
 import { drawMarks, showTip } from './note-marks.ts'
 import type { Overview } from './overview-data.ts'
@@ -104,7 +104,7 @@ export function Chart(props: ChartProps) {
         <tbody>
           {points.map((point, at) => (
             <tr key={point.start}>
-              <th scope="row">{point.label}</th>
+              <th scope="row">{bucketName(points, at, timezone)}</th>
               <td>{shown(figureOf(point))}</td>
               {before?.[at] && <td>before: {shown(figureOf(before[at]))}</td>}
             </tr>

@@ -54,6 +54,21 @@ export function timeMark(moment: number, stepSeconds: number, timeZone: string):
   return new Intl.DateTimeFormat(undefined, { timeZone, ...shown }).format(moment)
 }
 
+interface LabelledTime {
+  readonly label: string
+  /** A moment, as the API has it. */
+  readonly start: string
+}
+
+/** A bucket's label. Where clocks are set back two hours have the same: their offsets tell them apart. */
+export function bucketName(buckets: readonly LabelledTime[], at: number, timeZone: string): string {
+  const { label, start } = buckets[at]!
+  const isTwice = buckets[at - 1]?.label === label || buckets[at + 1]?.label === label
+  if (!isTwice) return label
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
+  return `${label} ${format.formatToParts(Date.parse(start)).find(({ type }) => type === 'timeZoneName')?.value}`
+}
+
 /** In the workspace's timezone. */
 export function time(moment: string, timeZone: string): string {
   return new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(

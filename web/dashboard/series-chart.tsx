@@ -17,7 +17,7 @@ import {
   zoomTo,
 } from './chart-frame.ts'
 import { ChartTable } from './chart-table.tsx'
-import { brief, number } from './format.ts'
+import { brief, bucketName, number } from './format.ts'
 
 export interface ChartLine {
   readonly label: string
@@ -102,7 +102,7 @@ export function SeriesChart({ buckets, lines, label, timezone, zoom }: SeriesCha
         <tbody>
           {buckets.map((bucket, at) => (
             <tr key={bucket.start}>
-              <th scope="row">{bucket.label}</th>
+              <th scope="row">{bucketName(buckets, at, timezone)}</th>
               {lines.map(({ look, values }) => (
                 <td key={look}>{number(values[at] ?? 0)}</td>
               ))}

@@ -239,6 +239,12 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
     `UPDATE webhook_deliveries SET status = 'failed', response_status = 500, error = '<b>away</b>' WHERE workspace_id = $1`,
     [mine.workspaceId],
   )
+  // By now its endpoint is on the second page.
+  await stores.pg.query(
+    `INSERT INTO webhook_endpoints (workspace_id, url, events, secret)
+     SELECT $1, 'https://example.com/' || n, '{post.failed}', '' FROM generate_series(1, 20) n`,
+    [mine.workspaceId],
+  )
   await page.waitForSelector(`${list('Accounts')} .empty`)
   const account = await makeAccount(stores, mine.workspaceId, 'x')
   await stores.pg.query(
@@ -247,6 +253,11 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   )
   await page.reload()
   await page.waitForSelector(`${list('Accounts')} .bad:has-text("<b>signed out</b>")`)
+  await page.click(`${list('Deliveries')} summary:has-text("https://example.com/hooks"):has-text("failed 500")`)
+  await stores.pg.query(
+    `DELETE FROM webhook_endpoints WHERE url LIKE 'https://example.com/%' AND url <> 'https://example.com/hooks'`,
+  )
+  await page.reload()
   await page.click(`${list('Deliveries')} summary:has-text("failed 500")`)
   await page.waitForSelector(`${list('Deliveries')} pre:has-text("<b>away</b>")`)
   await look(page, 'settings')
@@ -255,6 +266,7 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.click(`${list('Webhooks')} >> text=Delete`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${list('Webhooks')} .empty`)
+  await page.waitForSelector(`${list('Deliveries')} summary:has-text("a deleted endpoint")`)
   await page.reload()
   await page.click(`${list('Audit log')} summary:has-text("api_key.revoke")`)
   await page.waitForSelector(`${list('Audit log')} details[open] dd:has-text("console")`)

@@ -11,7 +11,7 @@ import { time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
 import { Panel } from './panel.tsx'
 import { Facts, Failure, ShownOnce, useMade } from './parts.tsx'
-import { send, useRefusal } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 import { WebhookForm } from './webhook-form.tsx'
 
 type Endpoint = (typeof WebhookEndpointResource)['_output']
@@ -19,6 +19,9 @@ type Made = (typeof CreatedWebhookEndpoint)['_output']
 type Delivery = (typeof WebhookDeliveryResource)['_output']
 
 const listed = 20
+/** A workspace has no more. */
+const endpointsMax = 100
+const seldomMs = 60_000
 const tones: Readonly<Record<Delivery['status'], string>> = { delivered: 'good', failed: 'bad', pending: 'label' }
 
 export function Webhooks({ timezone }: { timezone: string }) {
@@ -30,7 +33,15 @@ export function Webhooks({ timezone }: { timezone: string }) {
   const endpoints = useListPage<Endpoint>('/webhooks', pages)
   const deliveries = useListPage<Delivery>('/webhooks/deliveries', pages)
   const failure = endpoints.failure ?? deliveries.failure
-  const urlOf = (id: number) => endpoints.answer?.find((one) => one.id === id)?.url ?? `endpoint ${id}`
+  const isShown = (id: number) => endpoints.answer?.some((one) => one.id === id)
+  const hasOthers = endpoints.answer && deliveries.answer?.some((one) => !isShown(one.webhook_endpoint_id))
+  const { answer: all } = useAnswer<Endpoint[]>(hasOthers ? `/webhooks?limit=${endpointsMax}` : undefined, {
+    againMs: seldomMs,
+  })
+  const urlOf = (id: number) => {
+    const known = (endpoints.answer ?? []).concat(all ?? []).find((one) => one.id === id)
+    return known?.url ?? (all ? 'a deleted endpoint' : '…')
+  }
   return (
     <>
       {failure && <Failure {...failure} />}

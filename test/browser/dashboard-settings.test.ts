@@ -66,11 +66,14 @@ test('links lead to the sections, and an address with a section stays there whil
   await goWithin(page, '/dashboard/settings')
   await page.waitForSelector(list('Tracking'))
   expect(await page.isVisible(`${list('Tracking')} pre`)).toBe(false)
-  const heightOf = async () => (await page.locator(list('Tracking')).boundingBox())!.height
-  const before = await heightOf()
+  const heightOf = async (title: string) => (await page.locator(list(title)).boundingBox())!.height
+  const [before, ofWorkspace] = [await heightOf('Tracking'), await heightOf('Workspace')]
   letGo()
   await page.waitForSelector(`${list('Tracking')} pre`)
-  expect(Math.abs((await heightOf()) - before)).toBeLessThan(45)
+  expect(Math.abs((await heightOf('Tracking')) - before)).toBeLessThan(45)
+  // The button that copies the key, and the key, come into their own places.
+  await page.waitForSelector(`${list('Workspace')} >> text=svc_pk_`)
+  expect(await heightOf('Workspace')).toBe(ofWorkspace)
   await page.goto(`${api.url}/dashboard/settings#developers`)
   const titles = ['Site', 'Publishing', 'Access', 'Notifications', 'Developers', 'Audit']
   await page.waitForSelector('#developers')

@@ -50,7 +50,8 @@ export function Computing() {
   )
 }
 
-const keyLike = `svc_pk_${'0'.repeat(24)}`
+/** As long as each tracking key. */
+export const keyLike = `svc_pk_${'0'.repeat(24)}`
 const scriptLike = scriptUrlOf(location.origin, keyLike)
 const snippetLike = { snippet: snippetOf(scriptLike), script_url: scriptLike, tracking_key: keyLike }
 

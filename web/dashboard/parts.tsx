@@ -250,7 +250,7 @@ export function ChangeButtons({ name, ends, change, end }: ChangeButtonsProps) {
 }
 
 /** Names with their numbers. */
-export function Facts({ facts }: { facts: readonly (readonly [name: string, value: string])[] }) {
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">
       {facts.map(([name, value]) => (

@@ -8,7 +8,7 @@ import { ChatChannels } from './chat-channels.tsx'
 import { ConnectedApps } from './connected-apps.tsx'
 import { TrafficLeftOut } from './exclusions.tsx'
 import { number, percent } from './format.ts'
-import { HowToSendSoon } from './install.tsx'
+import { HowToSendSoon, keyLike } from './install.tsx'
 import type { PageProps } from './later.tsx'
 import { may } from './may.ts'
 import { Members } from './members.tsx'
@@ -55,14 +55,16 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
                   ['Timezone', timezone],
                   ['Currency', currency],
                   ['Plan', plan_key],
-                  ['Analytics kept', settings ? keptOf(settings) : '…'],
-                  ['Session replay', settings ? recordedOf(settings) : '…'],
+                  ['Analytics kept', settings ? keptOf(settings) : unseen(keptOf(settingsLike))],
+                  ['Session replay', settings ? recordedOf(settings) : unseen(recordedOf(settingsLike))],
                   ['Id', object_id],
-                  ['Tracking key (public)', answer?.snippet.tracking_key ?? '…'],
+                  ['Tracking key (public)', answer?.snippet.tracking_key ?? unseen(keyLike)],
                 ]}
               />
               <div class="controls">
-                {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
+                <span class={answer ? '' : 'reserved'}>
+                  <Copy text={answer?.snippet.tracking_key ?? ''} label="Copy the tracking key" />
+                </span>
                 {manages && (
                   <button type="button" aria-label="Change the workspace" onClick={() => open('change')}>
                     Change
@@ -133,11 +135,16 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   return <Sections name="Sections of the settings" failure={failure} sections={sections} />
 }
 
-function keptOf({ retention_days: days }: Settings): string {
+/** Takes the room of a text that is awaited, so that nothing below moves when it comes. */
+const unseen = (text: string) => <span class="reserved">{text}</span>
+/** As most workspaces have them. */
+const settingsLike = { retention_days: null, replay_enabled: false, replay_share: 100 }
+
+function keptOf({ retention_days: days }: Pick<Settings, 'retention_days'>): string {
   if (days === null) return 'as long as the plan allows'
   return `${number(days)} ${days === 1 ? 'day' : 'days'}`
 }
 
-function recordedOf({ replay_enabled, replay_share }: Settings): string {
+function recordedOf({ replay_enabled, replay_share }: Pick<Settings, 'replay_enabled' | 'replay_share'>): string {
   return replay_enabled ? `${percent(replay_share)} of sessions` : 'off'
 }

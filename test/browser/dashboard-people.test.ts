@@ -81,8 +81,23 @@ test('people have pages, with heads', async (context) => {
   // At the end of the list a press does nothing, and the focus stays.
   await page.keyboard.press('Enter')
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Older')
+  // Back from a journey leads to the page of the list, and to the row.
+  await page.click(`${section} >> text=Person 103`)
+  await page.waitForSelector(list('Person'))
+  await page.goBack()
+  await page.waitForSelector(`${section} >> text=Person 103`)
+  expect(await page.$$(`${section} tbody tr`)).toHaveLength(3)
   await page.click('text=Newer')
   await page.waitForSelector(`${section} tbody tr:nth-child(100)`)
+  await page.click(`${section} >> text=Person 90`)
+  await page.waitForSelector(list('Person'))
+  await page.goBack()
+  const topOfRow = async () => (await page.locator('tbody tr:nth-child(90)').boundingBox())?.y
+  await expect.poll(topOfRow).toBeLessThan(900)
+  await page.click('nav >> text=Overview')
+  await page.click('nav >> text=People')
+  await page.waitForSelector(`${section} tbody tr:nth-child(100)`)
+  expect(await page.evaluate('scrollY')).toBe(0)
 })
 
 test('a journey has what was measured of a page beside its view, and all events on demand', async (context) => {

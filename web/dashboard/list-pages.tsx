@@ -1,6 +1,7 @@
 /** Rows of a list, newest first, a page at a time. The page is asked again as any answer is. */
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { keep, kept } from './history-entries.ts'
 import { type Asked, useAnswer } from './query.ts'
 
 interface PagesOf<Row> {
@@ -20,13 +21,17 @@ export interface ListPage<Row> extends Asked<readonly Row[]> {
 }
 
 /**
- * The answer is left out where a later page is empty: the list isn't.
+ * Who comes back to an address finds the page of the list that was shown there. The answer is left out where a later page is empty: the list isn't.
  *
  * @param path with its query, under `/api/v1`; another one begins at its first page
  */
 export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): ListPage<Row> {
   const [place, setPlace] = useState<{ readonly path: string; readonly cursors: readonly string[] }>()
-  const cursors = place?.path === path ? place.cursors : []
+  const cursors = (place?.path === path ? place.cursors : kept().places?.[path]) ?? []
+  const goTo = (next: readonly string[]) => {
+    setPlace({ path, cursors: next })
+    keep({ places: { ...kept().places, [path]: next } })
+  }
   const asked = useAnswer<readonly Row[]>(
     `${path}${path.includes('?') ? '&' : '?'}limit=${each}${cursors.at(-1) ?? ''}`,
   )
@@ -37,16 +42,11 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
   const last = answer?.length === each ? answer.at(-1) : undefined
   const isPastEnd = cursors.length > 0 && answer?.length === 0
   const goOn = () => {
-    if (last !== undefined && !isStale)
-      setPlace({ path, cursors: [...cursors, `&${new URLSearchParams(after(last))}`] })
+    if (last !== undefined && !isStale) goTo([...cursors, `&${new URLSearchParams(after(last))}`])
   }
   const pager = (cursors.length > 0 || last !== undefined) && (
     <div class="controls pager">
-      <button
-        type="button"
-        aria-disabled={cursors.length === 0}
-        onClick={() => setPlace({ path, cursors: cursors.slice(0, -1) })}
-      >
+      <button type="button" aria-disabled={cursors.length === 0} onClick={() => goTo(cursors.slice(0, -1))}>
         Newer
       </button>
       <span class="label">{isPastEnd ? 'Nothing is older' : `Page ${cursors.length + 1}`}</span>

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Replay } from '../../schemas/resources/replay.ts'
 import { duration, number, time } from './format.ts'
+import { useKeptTop } from './kept-top.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
@@ -41,6 +42,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
+  useKeptTop(answer !== undefined)
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const next = new URLSearchParams()

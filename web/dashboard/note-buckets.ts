@@ -1,6 +1,7 @@
 /** Which bucket of the chart a note marks, and when it was in words. Pure; test/unit/note-buckets.test.ts. */
 import type { Note } from '../../schemas/resources/note.ts'
 import { dayInWords } from './calendar-days.ts'
+import { timeOfDay } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
 type Points = NonNullable<Overview['traffic_series']>
@@ -27,5 +28,5 @@ export function notesByBucket(notes: readonly Note[], points: Points, timeZone: 
 
 /** When it was: the day, with the time where it has one. */
 export function noteTime({ day, time }: Note): string {
-  return dayInWords(day, { dateStyle: 'medium' }) + (time === null ? '' : `, ${time}`)
+  return dayInWords(day, { dateStyle: 'medium' }) + (time === null ? '' : `, ${timeOfDay(time)}`)
 }

@@ -1,7 +1,14 @@
 /** The days of the dashboard's calendars, and what a post that is put on one asks of the API. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { dayAfter, dayByKey, monthAfter, weekOf, weeksOfMonth } from '../../web/dashboard/calendar-days.ts'
+import {
+  calendarOfMonths,
+  dayAfter,
+  dayByKey,
+  monthAfter,
+  weekOf,
+  weeksOfMonth,
+} from '../../web/dashboard/calendar-days.ts'
 import { moveTo, timeOfNew } from '../../web/dashboard/post-move.ts'
 import { seed } from '../support/short-form.ts'
 
@@ -24,6 +31,15 @@ test('the weeks of a month hold each of its days once, in order, from the first 
     }),
     { seed },
   )
+})
+
+test('a month is named in a calendar that has the same months', () => {
+  const nameOf = (locale: string) => {
+    const calendar = calendarOfMonths(new Intl.DateTimeFormat(locale).resolvedOptions().calendar)
+    return new Intl.DateTimeFormat(locale, { calendar, month: 'long', timeZone: 'UTC' }).format(Date.UTC(2026, 10, 30))
+  }
+  // In the Persian calendar, its locale's own, that day is of Azar.
+  expect(['en-US', 'fa-IR', 'th-TH'].map(nameOf)).toEqual(['November', 'نوامبر', 'พฤศจิกายน'])
 })
 
 test('a day of another month is the same one or its last', () => {

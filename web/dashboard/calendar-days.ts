@@ -59,6 +59,19 @@ export function dayByKey(key: string, day: string): string | undefined {
   return undefined
 }
 
+/** Calendars with the months of ours, and other years. */
+const sameMonths = ['gregory', 'buddhist', 'japanese', 'roc']
+
+/** In whose months a month of ours is named: another calendar's, such as the Persian one, begins elsewhere. */
+export function calendarOfMonths(own = new Intl.DateTimeFormat().resolvedOptions().calendar): string {
+  return sameMonths.includes(own) ? own : 'gregory'
+}
+
+/** The month of a day in words, by the browser's locale. */
+export function monthInWords(day: string): string {
+  return dayInWords(day, { calendar: calendarOfMonths(), month: 'long', year: 'numeric' })
+}
+
 /** A day in words, by the browser's locale. */
 export function dayInWords(day: string, options: Intl.DateTimeFormatOptions = { dateStyle: 'full' }): string {
   return new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', ...options }).format(Date.parse(day))

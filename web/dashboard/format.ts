@@ -1,6 +1,7 @@
 /** Numbers, times and changes as people read them, by the browser's locale. */
 import { makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { decimalsOf } from '../../schemas/reference/currencies.ts'
+import { calendarOfMonths } from './calendar-days.ts'
 
 export { type ComparedName, change, changeOf, changeText } from '../../schemas/figure-texts.ts'
 
@@ -49,7 +50,7 @@ export function timeMark(moment: number, stepSeconds: number, timeZone: string):
   const shown: Intl.DateTimeFormatOptions = isHours
     ? { hour: 'numeric', minute: '2-digit' }
     : isMonths
-      ? { month: 'short', year: 'numeric' }
+      ? { calendar: calendarOfMonths(), month: 'short', year: 'numeric' }
       : { month: 'short', day: 'numeric' }
   return new Intl.DateTimeFormat(undefined, { timeZone, ...shown }).format(moment)
 }

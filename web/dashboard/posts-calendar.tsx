@@ -4,7 +4,7 @@
  */
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { CalendarDay, PostChip } from './calendar-day.tsx'
-import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'
+import { dayAfter, dayInWords, daysOfSpan, monthAfter, monthInWords, type Span } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { localMoment, timeOfDay } from './format.ts'
 import { may } from './may.ts'
@@ -66,7 +66,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
   return (
     <section class="panel" aria-label="Posts">
       <div class="tabs">
-        <h2>{dayInWords(days[0]! > day ? days[0]! : day, { month: 'long', year: 'numeric' })}</h2>
+        <h2>{monthInWords(days[0]! > day ? days[0]! : day)}</h2>
         <span class="choices">
           <button type="button" aria-label={`The ${span} before`} onClick={() => go(moved(-1))}>
             ‹

@@ -5,7 +5,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { overviewRangeDaysMax } from '../../schemas/limits/overview-limits.ts'
 import { type Days, daysOf, isDay, lengthOf, localDay, wholeDaysOf } from './address.ts'
-import { dayByKey, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
+import { dayByKey, dayInWords, firstWeekday, monthAfter, monthInWords, weekOf, weeksOfMonth } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { Refusal } from './parts.tsx'
 
@@ -136,7 +136,7 @@ function Month({ pointed, today, point, pick, isIn }: MonthProps) {
         <button type="button" aria-label="Previous month" onClick={() => point(turned(-1))}>
           ‹
         </button>
-        <h3 aria-live="polite">{dayInWords(pointed, { month: 'long', year: 'numeric' })}</h3>
+        <h3 aria-live="polite">{monthInWords(pointed)}</h3>
         <button
           type="button"
           aria-label="Next month"

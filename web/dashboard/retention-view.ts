@@ -1,6 +1,7 @@
 /** Retention in the address of its page, as shares, and as a file. Pure; test/unit/retention-view.test.ts. */
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { listQuestionOf, ranges, readView, type View, writeView } from './address.ts'
+import { calendarOfMonths } from './calendar-days.ts'
 
 /** `ownRange` is what the API answers without a range. */
 export const intervals = {
@@ -94,7 +95,9 @@ export function columnsOf(cohorts: readonly Cohort[]): number {
 export function cohortNames({ range: { bucket, timezone } }: Retention): (cohort: Cohort) => string {
   const format = new Intl.DateTimeFormat(undefined, {
     timeZone: timezone,
-    ...(bucket === 'month' ? { month: 'short', year: 'numeric' } : { dateStyle: 'medium' }),
+    ...(bucket === 'month'
+      ? { calendar: calendarOfMonths(), month: 'short', year: 'numeric' }
+      : { dateStyle: 'medium' }),
   })
   return ({ start }) => format.format(new Date(start))
 }

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-function o({contact_id:r,anonymous_id:e}){return r===null?{anonymous_id:e??""}:{contact_id:String(r)}}function s({contact_id:r,anonymous_id:e}){let n=r===null?{browser:e??""}:{contact:String(r)};return`/dashboard/people?${new URLSearchParams(n)}`}export{o as a,s as b};

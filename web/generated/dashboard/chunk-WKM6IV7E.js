@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-var t=s(history.state)??r(0);function i(e){return new URL(e,location.href).href===location.href}function u(e){t+=1,history.pushState({number:t},"",e)}function l(e){history.replaceState(history.state,"",e)}function a(e){let n=s(history.state)??r(t+1),o=n===t||e();return o?t=n:history.go(t-n),o}function r(e){return history.replaceState({number:e},""),e}function s(e){return e?.number}export{i as a,u as b,l as c,a as d};

@@ -1,9 +1,10 @@
 /**
- * Members of workspaces and their accounts. A member whose rights shrink loses at once whatever acts by them: sessions, keys
+ * Members of workspaces and their accounts. A member whose rights shrink loses at once whatever acts by them: sessions there, keys
  * and open invitations. Held by test/integration/members.test.ts.
  */
 import { type GivenRole, mayManage, type Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
+import { passwordHolders, startOrder } from './owner-passwords.ts'
 import { holdWorkspace } from './workspaces.ts'
 
 export interface Member {
@@ -61,12 +62,30 @@ export async function removeMember(
   const refusal = await findRefusal(tx, workspaceId, id)
   if (refusal !== null) return refusal
   const withdrawn = await withdrawInvitationsOf(tx, workspaceId, id)
-  for (const table of ['browser_sessions', 'sign_in_links', 'members']) {
+  for (const table of ['sign_in_links', 'members']) {
     await tx.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND owner_id = $2`, [workspaceId, id])
   }
+  await leadSessionsOut(tx, workspaceId, id)
   const revoked = await endKeysOf(tx, [id], workspaceId)
   await deleteUnusedAccounts(tx, [id])
   return { revoked_keys: revoked, withdrawn_invitations: withdrawn }
+}
+
+/**
+ * Sessions in a workspace that is closed to their accounts by now, as tabs of theirs may show others: they go on in the one that a
+ * sign-in would begin in. Those without another end.
+ * @param id the account's; all when left out
+ */
+export async function leadSessionsOut(tx: Queryable, workspaceId: number, id?: number): Promise<void> {
+  const ofThese = 's.workspace_id = $1 AND ($2::bigint IS NULL OR s.owner_id = $2)'
+  await tx.query(
+    `UPDATE browser_sessions s SET workspace_id = other.id
+     FROM (SELECT DISTINCT s.owner_id FROM browser_sessions s WHERE ${ofThese}) AS account,
+       LATERAL (SELECT w.id FROM ${passwordHolders} WHERE o.id = account.owner_id AND w.id <> $1 ${startOrder}) AS other
+     WHERE s.owner_id = account.owner_id AND ${ofThese}`,
+    [workspaceId, id ?? null],
+  )
+  await tx.query(`DELETE FROM browser_sessions s WHERE ${ofThese}`, [workspaceId, id ?? null])
 }
 
 /** Deletes those of these accounts that neither own a workspace nor are a member of one. Run it in a transaction. */

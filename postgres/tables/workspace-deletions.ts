@@ -5,7 +5,7 @@
 import { sleep } from '../../runtime/retry.ts'
 import { isLockLate, type Postgres, type Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
-import { deleteUnusedAccounts } from './members.ts'
+import { deleteUnusedAccounts, leadSessionsOut } from './members.ts'
 import { unreferringTables } from './removed-workspaces.ts'
 
 export interface Deletion {
@@ -63,6 +63,7 @@ async function endWorkspace(tx: Queryable, workspaceId: number, within: string):
     `SELECT owner_id AS id FROM members WHERE workspace_id = $1 AND role <> 'owner'`,
     [workspaceId],
   )
+  await leadSessionsOut(tx, workspaceId)
   for (const [table, condition = ofWorkspace] of accessTables) {
     await tx.query(`DELETE FROM ${table} WHERE ${condition}`, [workspaceId])
   }

@@ -64,7 +64,8 @@ function Leave() {
           refusal={refusal}
           confirmed={leave}
         >
-          You are signed out, and keys and shared links that you made stop working. Only another invitation leads back.
+          Keys and shared links that you made stop working. Only another invitation leads back. If you have no other
+          workspace, you are signed out.
         </Confirm>
       )}
     </>

@@ -57,7 +57,10 @@ test('the owner removes it by the own password and code, once, and it is audited
   expect((await signIn(member.email)).headers.get('location')).toContain('/dashboard/sign-in/code')
 
   const removed = await remove(owner, member.id, { code: nextCode() })
-  expect([removed.status, removed.headers.get('location')]).toEqual([303, `${path}?removed`])
+  expect([removed.status, removed.headers.get('location')]).toEqual([
+    303,
+    `${path}?removed&workspace=${mine.workspaceId}`,
+  ])
   expect((await signIn(member.email)).headers.get('location')).toBe('/dashboard')
   expect((await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 }))[0]).toMatchObject({
     action: 'member.remove_second_factor',
@@ -97,4 +100,29 @@ test('nobody else does: no member, no other workspaceâ€™s owner; and the ownerâ€
   const led = await api.ask(`${path}?member=${member.id}`, { redirect: 'manual' })
   expect([led.status, led.headers.get('location')]).toEqual([303, expect.stringContaining('/dashboard/sign-in?next=')])
   expect((await signIn(member.email)).headers.get('location')).toContain('/dashboard/sign-in/code')
+})
+
+test('a page that names a workspace is of that one, wherever another tab took the session', async () => {
+  const member = await makeProtected()
+  const second = await makeWorkspace(stores)
+  const joining = 'INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, $3)'
+  await stores.pg.query(joining, [second.workspaceId, mine.ownerId, 'admin'])
+  await post('/dashboard/workspace', { workspace: String(second.workspaceId) }, { ...fromOwnPage, cookie: owner })
+  const named = (workspaceId: number) => `member=${member.id}&workspace=${workspaceId}`
+  const open = (query: string) => api.ask(`${path}?${query}`, { headers: { cookie: owner } })
+  for (const id of [second.workspaceId, mine.workspaceId + 1_000]) expect((await open(named(id))).status).toBe(403)
+  const shown = await open(named(mine.workspaceId))
+  expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining(`value="${mine.workspaceId}"`)])
+  const removed = await remove(owner, member.id, { workspace: String(mine.workspaceId) })
+  expect([removed.status, removed.headers.get('location')]).toEqual([
+    303,
+    `${path}?removed&workspace=${mine.workspaceId}`,
+  ])
+  expect(await (await api.ask(removed.headers.get('location')!, { headers: { cookie: owner } })).text()).toContain(
+    `/dashboard/settings?workspace=${mine.workspaceId}`,
+  )
+  expect((await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 }))[0]).toMatchObject({
+    action: 'member.remove_second_factor',
+    resource_id: member.id,
+  })
 })

@@ -8,6 +8,7 @@ import { may } from './may.ts'
 import { Panel } from './panel.tsx'
 import { ShownOnce, useMade } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
+import { addressOf } from './shared-page.ts'
 import { useChosen } from './use-chosen.ts'
 
 type Answer = (typeof MembersResource)['_output']
@@ -55,7 +56,7 @@ export function Members({ timezone }: { timezone: string }) {
             <span class="label">since {time(member.added_at, timezone)}</span>
             {member.has_second_factor && member.role !== 'owner' && may('workspace:own') && (
               <a
-                href={`/dashboard/member-second-factor?member=${member.id}`}
+                href={addressOf(`/dashboard/member-second-factor?member=${member.id}`)}
                 aria-label={`Lost the phone: remove the second factor of ${member.email}`}
               >
                 Lost the phone?

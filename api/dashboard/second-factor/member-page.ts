@@ -1,6 +1,7 @@
 /** The page on which an owner removes a member's second factor: plain HTML, which runs no script. */
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
+import { inWorkspace } from '../../../schemas/workspace-address.ts'
 import { fault, plainPage } from '../pages.ts'
 import { codeField, passwordFields, sharedTexts } from './account-page.ts'
 
@@ -28,11 +29,15 @@ export interface MemberFactorForm {
 
 const statuses: Partial<Record<MemberPageState, number>> = { removed: 200, 'wrong code': 401, elsewhere: 409 }
 
-/** @param form undefined: there is none */
-export function memberFactorPage(state: MemberPageState, form?: MemberFactorForm): HttpReply {
+/**
+ * @param workspaceId the one that it is of; undefined: the settings are those that were opened last
+ * @param form undefined: there is none
+ */
+export function memberFactorPage(state: MemberPageState, workspaceId?: number, form?: MemberFactorForm): HttpReply {
   const status = typeof state === 'number' ? state : statuses[state]!
-  const shown = form === undefined ? '' : formOf(form)
-  const back = '<p><a href="/dashboard/settings">Back to the settings</a></p>'
+  const shown = form === undefined || workspaceId === undefined ? '' : formOf(form, workspaceId)
+  const settings = '/dashboard/settings'
+  const back = `<p><a href="${workspaceId === undefined ? settings : inWorkspace(settings, workspaceId)}">Back to the settings</a></p>`
   return plainPage(status, 'Remove a second factor', `${noteOf(state)}${shown}${back}`)
 }
 
@@ -43,9 +48,9 @@ function noteOf(state: MemberPageState): string {
   return fault(texts[state])
 }
 
-function formOf({ memberId, memberEmail, email, needsCode }: MemberFactorForm): string {
+function formOf({ memberId, memberEmail, email, needsCode }: MemberFactorForm, workspaceId: number): string {
   return `<p>For <strong><bdi>${escapeHtml(memberEmail)}</bdi></strong>, who lost the app and the recovery codes. The password alone signs in then, so make sure who asks. No session ends.</p>
-<form class="panel" method="post" action="${memberFactorPath}"><input type="hidden" name="member" value="${memberId}">
+<form class="panel" method="post" action="${memberFactorPath}"><input type="hidden" name="member" value="${memberId}"><input type="hidden" name="workspace" value="${workspaceId}">
 ${passwordFields(email)}${needsCode ? codeField('Your own code of the app, or a recovery code') : ''}
 <button type="submit" class="danger">Remove the second factor</button></form>`
 }

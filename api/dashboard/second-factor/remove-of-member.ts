@@ -1,16 +1,19 @@
 /**
  * /dashboard/member-second-factor: the owner of a workspace removes the second factor of a member who lost the phone. It asks for
- * the owner's own password, and code where the owner has a second factor. Held by test/integration/member-factor.test.ts.
+ * the owner's own password, and code where the owner has a second factor. The address names the workspace, as another tab may have
+ * taken the session to another one. Held by test/integration/member-factor.test.ts.
  */
-import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
+import type { Authenticated, Standing } from '../../../postgres/tables/api-keys.ts'
 import { findMemberFactor, holdMemberFactor } from '../../../postgres/tables/member-factors.ts'
 import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
+import { listStandings } from '../../../postgres/tables/owner-sessions.ts'
 import { isSecondFactorOn, turnOffSecondFactor } from '../../../postgres/tables/second-factors.ts'
 import { isPasswordOf } from '../../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { ownScope } from '../../../schemas/scopes.ts'
+import { inWorkspace, workspaceOf } from '../../../schemas/workspace-address.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
 import { findSignedIn } from '../session.ts'
@@ -20,6 +23,7 @@ import { type MemberFactorForm, type MemberPageState, memberFactorPage, memberFa
 
 interface Asking {
   readonly session: Authenticated
+  readonly workspaceId: number
   readonly hash: string
   readonly form: MemberFactorForm
 }
@@ -29,31 +33,38 @@ export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: Page
   async function asking(head: RequestHead, wish: URLSearchParams): Promise<Asking | HttpReply> {
     const session = await findSignedIn(authenticator, head)
     if (session === null) return redirect(signInFor({ path: memberFactorPath, query: head.query }))
-    if (session.lacksFactor) return redirect(leadingOn(factorPath, addressIn(head)))
     const { ownerId, name: email } = session
-    if (!session.isMember || !session.scopes.includes(ownScope)) return memberFactorPage(403)
-    if (wish.has('removed')) return memberFactorPage('removed')
+    const named = workspaceOf(wish.get('workspace'))
+    const standing = named === undefined ? session : await findStanding(ownerId, named)
+    if (standing?.lacksFactor) return redirect(leadingOn(factorPath, addressIn(head)))
+    if (!standing?.isMember || !standing.scopes.includes(ownScope)) return memberFactorPage(403)
+    const workspaceId = standing.workspace.id
+    if (wish.has('removed')) return memberFactorPage('removed', workspaceId)
     const memberId = /^\d{1,15}$/.test(wish.get('member') ?? '') ? Number(wish.get('member')) : 0
-    const found = await findMemberFactor(pg, { workspaceId: session.workspace.id, ownerId, memberId })
-    if (found === null) return memberFactorPage(404)
-    if (found.isElsewhere) return memberFactorPage('elsewhere')
+    const found = await findMemberFactor(pg, { workspaceId, ownerId, memberId })
+    if (found === null) return memberFactorPage(404, workspaceId)
+    if (found.isElsewhere) return memberFactorPage('elsewhere', workspaceId)
     const hash = await findPasswordHash(pg, ownerId)
-    if (hash === null) return memberFactorPage(409)
+    if (hash === null) return memberFactorPage(409, workspaceId)
     const needsCode = await isSecondFactorOn(pg, ownerId)
-    return { session, hash, form: { memberId, memberEmail: found.email, email, needsCode } }
+    return { session, workspaceId, hash, form: { memberId, memberEmail: found.email, email, needsCode } }
+  }
+
+  async function findStanding(ownerId: number, workspaceId: number): Promise<Standing | undefined> {
+    return (await listStandings(pg, ownerId)).find(({ workspace }) => workspace.id === workspaceId)
   }
 
   async function show(head: RequestHead): Promise<HttpReply> {
     const asked = await asking(head, new URLSearchParams(head.query))
-    return 'status' in asked ? asked : memberFactorPage(200, asked.form)
+    return 'status' in asked ? asked : memberFactorPage(200, asked.workspaceId, asked.form)
   }
 
   async function remove(request: HttpRequest): Promise<HttpReply> {
     const sent = new URLSearchParams(request.body.toString())
     const asked = await asking(request, sent)
     if ('status' in asked) return asked
-    const { session, hash, form } = asked
-    const page = (state: MemberPageState) => memberFactorPage(state, form)
+    const { session, workspaceId, hash, form } = asked
+    const page = (state: MemberPageState) => memberFactorPage(state, workspaceId, form)
     return gate(request, {
       email: session.name,
       refuse: () => page(429),
@@ -69,18 +80,18 @@ export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: Page
   }
 
   /** @throws WrongCode */
-  function removeNow(request: HttpRequest, { session, form }: Asking, code: string): Promise<HttpReply> {
-    const { ownerId, name: email, workspace } = session
+  function removeNow(request: HttpRequest, { session, workspaceId, form }: Asking, code: string): Promise<HttpReply> {
+    const { ownerId, name: email } = session
     const { memberId, needsCode } = form
     return pg.transaction(async (tx) => {
-      const found = await holdMemberFactor(tx, { workspaceId: workspace.id, ownerId, memberId })
-      if (found === null) return memberFactorPage(404)
-      if (found.isElsewhere) return memberFactorPage('elsewhere')
+      const found = await holdMemberFactor(tx, { workspaceId, ownerId, memberId })
+      if (found === null) return memberFactorPage(404, workspaceId)
+      if (found.isElsewhere) return memberFactorPage('elsewhere', workspaceId)
       if (needsCode) await codes.use(tx, ownerId, code)
       await turnOffSecondFactor(tx, memberId)
-      const change = { workspaceId: workspace.id, ownerId, email, memberId }
+      const change = { workspaceId, ownerId, email, memberId }
       await audit(tx, request, { ...change, action: 'member.remove_second_factor' })
-      return redirect(`${memberFactorPath}?removed`)
+      return redirect(inWorkspace(`${memberFactorPath}?removed`, workspaceId))
     })
   }
 

@@ -14,7 +14,7 @@ import type { HttpRequest, NoRoute, Route, StreamedRoute } from '../../runtime/h
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
-import { withoutWorkspace, workspaceIn } from '../../schemas/workspace-address.ts'
+import { inWorkspace, withoutWorkspace, workspaceIn } from '../../schemas/workspace-address.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
 import { authorizePath } from '../oauth/metadata.ts'
 import type { Operation } from '../operations/define.ts'
@@ -156,10 +156,10 @@ export function makeDashboardRoute(
   async function move(request: HttpRequest): Promise<HttpReply> {
     const token = tokenOf(request.headers.get('cookie'))
     const id = workspaceIn(request.body.toString())
-    if (token === undefined || id === undefined || !(await moveBrowserSession(pg, token, id))) {
-      return problemReply('workspace_access_denied')
-    }
-    return redirect('/dashboard')
+    if (id === undefined || (token !== undefined && (await moveBrowserSession(pg, token, id))))
+      return redirect('/dashboard')
+    // The page leads to the sign-in, or to a workspace that is open: a browser shows whatever is answered here.
+    return redirect(inWorkspace('/dashboard', id))
   }
 
   async function signOut(head: RequestHead): Promise<HttpReply> {

@@ -349,6 +349,16 @@ test('the owner changes the workspace; what is not named stays, and what no cale
   for (const body of wrong) expect((await change(body)).status, JSON.stringify(body)).toBe(422)
 })
 
+/** Where a browser that follows an answer comes to rest. */
+async function endOf(answer: Response, cookie: string): Promise<string | undefined> {
+  let [at, next] = [undefined as string | undefined, answer.headers.get('location')]
+  while (next !== null) {
+    at = next
+    next = (await api.ask(at, { headers: { cookie } })).headers.get('location')
+  }
+  return at
+}
+
 test('the owner adds a workspace of the same plan, with a tracking key; the session goes there and back, and to none of others', async () => {
   const others = await makeWorkspace(stores)
   const cookie = await signIn()
@@ -371,7 +381,13 @@ test('the owner adds a workspace of the same plan, with a tracking key; the sess
   const { snippet } = (await ask<{ snippet: object }>('GET', '/analytics/overview?include=snippet')).body
   expect(snippet).toMatchObject({ tracking_key: expect.stringMatching(/^svc_pk_/) })
   expect((await ask('POST', '/workspaces', { name: 'X', timezone: 'Nowhere' })).status).toBe(422)
-  for (const to of [others.workspaceId, 0, 'x', 2 ** 40]) expect((await move(to)).status).toBe(403)
+  // A browser shows the answer: it is a page, whatever became of the session since the choice was shown.
+  for (const to of [others.workspaceId, 0, 'x', 2 ** 40]) expect(await endOf(await move(to), cookie)).toBe('/dashboard')
+  const next = `/dashboard?workspace=${id}`
+  const signingIn = `/dashboard/sign-in?${new URLSearchParams({ next })}`
+  expect(
+    await endOf(await move(id, { 'Sec-Fetch-Site': 'same-origin', cookie: 'svc_session=x' }), 'svc_session=x'),
+  ).toBe(signingIn)
   expect(await nameShown()).toBe('Second site')
   await move(mine.workspaceId)
   expect(await nameShown()).toBe(first)

@@ -245,6 +245,8 @@ test('links have pages, with clicks and where they led, and the archived ones an
   await page.reload()
   await page.waitForSelector(`${section} .empty:has-text("None is archived")`)
   await page.goBack()
+  await page.waitForSelector(`${section} >> text=Nothing is older`)
+  await page.click('text=Newer')
   await page.waitForSelector(`${section} summary:has-text("Link 101")`)
 })
 

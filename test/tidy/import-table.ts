@@ -69,6 +69,7 @@ export const rooms: readonly Room[] = [
       'schemas/figure-texts.ts',
       'schemas/install-snippet.ts',
       // The page of a click map says which bounds left something out.
+      'schemas/limits/api-limits.ts',
       'schemas/limits/click-map-limits.ts',
       'schemas/limits/link-target-limits.ts',
       'schemas/limits/overview-limits.ts',

@@ -21,7 +21,8 @@ export interface ListPage<Row> extends Asked<readonly Row[]> {
 }
 
 /**
- * Who comes back to an address finds the page of the list that was shown there. The answer is left out where a later page is empty: the list isn't.
+ * Whoever comes back to an address finds the page of the list that was shown there. The answer is left out where a later page
+ * is empty: the list isn't.
  *
  * @param path with its query, under `/api/v1`; another one begins at its first page
  */

@@ -1,5 +1,6 @@
 /** Webhook endpoints: made, tried, removed; and what was delivered to them, with another try. */
 import { useState } from 'preact/hooks'
+import { webhookEndpointsMax } from '../../schemas/limits/api-limits.ts'
 import type {
   CreatedWebhookEndpoint,
   WebhookDeliveryResource,
@@ -19,8 +20,6 @@ type Made = (typeof CreatedWebhookEndpoint)['_output']
 type Delivery = (typeof WebhookDeliveryResource)['_output']
 
 const listed = 20
-/** A workspace has no more. */
-const endpointsMax = 100
 const seldomMs = 60_000
 const tones: Readonly<Record<Delivery['status'], string>> = { delivered: 'good', failed: 'bad', pending: 'label' }
 
@@ -35,7 +34,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
   const failure = endpoints.failure ?? deliveries.failure
   const isShown = (id: number) => endpoints.answer?.some((one) => one.id === id)
   const hasOthers = endpoints.answer && deliveries.answer?.some((one) => !isShown(one.webhook_endpoint_id))
-  const { answer: all } = useAnswer<Endpoint[]>(hasOthers ? `/webhooks?limit=${endpointsMax}` : undefined, {
+  const { answer: all } = useAnswer<Endpoint[]>(hasOthers ? `/webhooks?limit=${webhookEndpointsMax}` : undefined, {
     againMs: seldomMs,
   })
   const urlOf = (id: number) => {

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-function i(e,t){let n=([o,r])=>JSON.stringify(r)!==JSON.stringify(t[o]);return Object.fromEntries(Object.entries(e).filter(n))}export{i as a};

@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+function s(t,e){let o=([n,r])=>JSON.stringify(r)!==JSON.stringify(e[n]);return Object.fromEntries(Object.entries(t).filter(o))}export{s as a};

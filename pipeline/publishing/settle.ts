@@ -73,13 +73,12 @@ export function settlePublished(
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, { status: 'published', result, telling })
     if (settled === null) return null
-    const health = failed === null ? wellHealth : healthAfter(failed.failure, failed.message)
-    const isEarlier = failed !== null && (await isOfEarlierSignIn(tx, target, failed.failure))
+    const health = failed === null ? wellHealth : await healthLearnt(tx, target, failed.failure, failed.message)
     if (reader !== undefined) {
       const dueAt = firstReadAt(publishedAt, reader.isCharged === true)
       await insertEngagement(tx, { targetId: target.id, publishedAt, dueAt })
     }
-    await settleHealth(tx, target, isEarlier ? null : health, settled.ended, telling)
+    await settleHealth(tx, target, health, settled.ended, telling)
     return 'published'
   })
 }
@@ -99,7 +98,7 @@ export function settleFailed(
     if (failure.kind === 'unknown' && failure.retryAfterMs !== undefined) {
       await holdAccount(tx, target.social_account_id, Math.min(failure.retryAfterMs, publishWaitMaxMs))
     }
-    const health = (await isOfEarlierSignIn(tx, target, failure)) ? null : healthAfter(failure, message)
+    const health = await healthLearnt(tx, target, failure, message)
     await settleHealth(tx, target, health, settled.ended, telling)
     return 'failed'
   })
@@ -145,13 +144,19 @@ function commentResult(comment: CommentOutcome) {
 
 const wellHealth = { status: 'ok', message: '' } as const
 
-/** Whether the account was connected again since its credentials were refused. It stays held till the end of the transaction. */
-async function isOfEarlierSignIn(
+/**
+ * A failure's word on the account; null where that was connected again since its credentials were refused. Then the account stays
+ * held till the end of the transaction.
+ */
+async function healthLearnt(
   tx: Queryable,
   { social_account_id: accountId }: ClaimedTarget,
-  { refusedVersion }: Failure,
-): Promise<boolean> {
-  return refusedVersion !== undefined && (await holdCredentials(tx, accountId)) !== refusedVersion
+  failure: Failure,
+  message: string,
+): Promise<AccountHealth | null> {
+  const { refusedVersion } = failure
+  const isEarlier = refusedVersion !== undefined && (await holdCredentials(tx, accountId)) !== refusedVersion
+  return isEarlier ? null : healthAfter(failure, message)
 }
 
 /** A post that is refused says little of its account; one that failed again and again, that it is out of order. */

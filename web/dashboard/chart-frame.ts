@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { type Days, daysOf, localDay } from './address.ts'
-import { bucketName, localMoment, timeMark } from './format.ts'
+import { localMoment, offsetMark, timeMark } from './format.ts'
 
 /** Pixels. */
 const chartHeight = 220
@@ -148,8 +148,7 @@ function timeOf(buckets: readonly ChartBucket[], at: number, timeZone: string): 
     ...day,
     ...(isHour(bucket) && { hour: '2-digit', minute: '2-digit' }),
   })
-  // With the offset where the label has it.
-  return format.format(Date.parse(bucket.start)) + bucketName(buckets, at, timeZone).slice(bucket.label.length)
+  return format.format(Date.parse(bucket.start)) + offsetMark(buckets, at, timeZone)
 }
 
 /** How many buckets are over: the one that holds the present isn't. */

@@ -61,13 +61,18 @@ interface LabelledTime {
   readonly start: string
 }
 
-/** A bucket's label. Where clocks are set back two hours have the same: their offsets tell them apart. */
+/** A bucket's label, told apart from another one's. */
 export function bucketName(buckets: readonly LabelledTime[], at: number, timeZone: string): string {
+  return buckets[at]!.label + offsetMark(buckets, at, timeZone)
+}
+
+/** Where clocks are set back two hours have the same label: their offsets tell them apart. Elsewhere it is empty. */
+export function offsetMark(buckets: readonly LabelledTime[], at: number, timeZone: string): string {
   const { label, start } = buckets[at]!
   const isTwice = buckets[at - 1]?.label === label || buckets[at + 1]?.label === label
-  if (!isTwice) return label
+  if (!isTwice) return ''
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
-  return `${label} ${format.formatToParts(Date.parse(start)).find(({ type }) => type === 'timeZoneName')?.value}`
+  return ` ${format.formatToParts(Date.parse(start)).find(({ type }) => type === 'timeZoneName')?.value}`
 }
 
 /** In the workspace's timezone. */

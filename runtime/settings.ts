@@ -259,7 +259,7 @@ export const settings = {
   allowPrivateTargets: setting(
     'ALLOW_PRIVATE_TARGETS',
     '`false`',
-    'For development: `true` allows webhooks, pages of the company profile, cards of links, servers of social accounts and chat channels at addresses of this machine and of private networks, and webhooks and chat channels over plain http. Refused with `NODE_ENV=production`.',
+    'For development: with `true`, requests may go to this machine and to private networks. It holds for webhooks, chat channels, feeds, pages of the company profile, cards of links and servers of social accounts. Webhooks and chat channels may use plain http. Refused with `NODE_ENV=production`.',
     (value = 'false') => {
       if (value !== 'true' && value !== 'false') throw new Error(`must be \`true\` or \`false\`, got \`${value}\``)
       return value === 'true'
@@ -268,7 +268,7 @@ export const settings = {
   smtpServer: setting(
     'SMTP_URL',
     '(none)',
-    'Mail server for [reports](dashboard.md#reports-by-e-mail), [alerts](dashboard.md#traffic-alerts), mails about [failed posts](dashboard.md#failed-posts), [invitations](dashboard.md#members) and links to a [new password](dashboard.md#signing-in): `smtp://` or `smtps://`, with user and password where it asks for them.',
+    'Mail server for [reports](dashboard.md#reports-by-e-mail), [alerts](dashboard.md#traffic-alerts), mails about [failed posts](dashboard.md#failed-posts), [conversions and payments](dashboard.md#conversions-and-payments), [invitations](dashboard.md#members) and links to a [new password](dashboard.md#signing-in): `smtp://` or `smtps://`, with user and password where it asks for them.',
     readSmtpUrl,
   ),
   mailFrom: setting(

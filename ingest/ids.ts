@@ -1,6 +1,6 @@
 /**
  * Segment numbers. Each writer (a node, or a worker of one) leases a million of them at a time from a sequence in
- * Postgres. It keeps the lease in a file, so that it goes on for a day without Postgres and through restarts. Numbers
+ * Postgres. It keeps the lease in a file, so that it goes on for hours without Postgres and through restarts. Numbers
  * are taken from the lease in small reservations, each written and synced before its first number is used. So a kill
  * skips at most one reservation and never uses a number twice. Held by test/unit/segment-numbers.test.ts.
  */
@@ -27,7 +27,7 @@ export interface HeldLease {
 export interface SegmentLeases {
   /**
    * Numbers for the writer, durably taken from the lease. Whoever has the range moves its `next` on with each number used:
-   * by that `held` knows. While there is no lease (the first start, or Postgres away for more than a day) it waits for one.
+   * by that `held` knows. While there is no lease (the first start, or Postgres away for many hours) it waits for one.
    */
   reserve(): Promise<NumberRange>
   /** The writer's leases. One that is used up stays among them until it is let go of. */

@@ -9,7 +9,7 @@ import { remedyOf } from '../figures/rows-above-marks.ts'
 import { type Finding, ok, span, warning } from './finding.ts'
 
 const idsOfLease = segmentLeaseSize * segmentRowsMax
-/** The newest leases: a node takes one in a day at the most. */
+/** The newest leases: a node takes at most one in 17 hours. */
 const leasesMax = 500
 
 /** The salts that visitors without an id are hashed with: one a UTC day, made a day ahead. */

@@ -6,7 +6,7 @@ import { Outage } from './outage.ts'
 const reserveRetryMs = 500
 
 export interface SegmentNumbers {
-  /** The next number. @throws Error when none is reserved (the disk fails, or Postgres has been away for more than a day) */
+  /** The next number. @throws Error when none is reserved (the disk fails, or Postgres has been away for many hours) */
   take(): number
   /** For how long there has been none; 0 where there are some. Asks for more, as nobody may take one meanwhile. */
   outageMs(): number

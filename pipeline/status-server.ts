@@ -1,4 +1,4 @@
-/** `/health` and `/metrics` of the pipeline: it has no other door. */
+/** `/health` and `/metrics` of the pipeline: it has no other routes. */
 import type { RequestHead } from '../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer } from '../runtime/http/server.ts'

@@ -1,7 +1,7 @@
 /**
  * Ready segments into ClickHouse until all derived tables have them, beside the same segments into a table like `events` that
- * nothing reads, alternating. The aggregator's own run is called at once after the inserts, so that its pause between two
- * runs isn't measured.
+ * nothing reads, alternating. A fold is called at once after the inserts, so that the pause between two folds isn't
+ * measured.
  */
 
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'

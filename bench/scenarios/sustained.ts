@@ -1,5 +1,5 @@
 /**
- * A steady rate until every event is in the aggregates: what it costs in all our processes, how fresh it is, what piles up.
+ * A steady rate until every event is folded: what it costs in all our processes, how fresh it is, what piles up.
  */
 
 import { sleep } from '../../runtime/retry.ts'
@@ -88,7 +88,7 @@ export async function sustained(settings: BenchSettings): Promise<ScenarioResult
 interface Steady {
   readonly round: Round
   readonly samples: Sample[]
-  /** CPU seconds of ingest, the pipeline and their stores, from the first event until the last was in the aggregates. */
+  /** CPU seconds of ingest, the pipeline and their stores, from the first event until the last was folded. */
   readonly cpuAll: number
 }
 

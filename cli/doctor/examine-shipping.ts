@@ -34,8 +34,8 @@ interface Gap {
 }
 
 /**
- * Rows above the mark of their lease are read raw by every question until the mark has passed them. A mark that doesn't
- * move is that of a node that is gone or can't reach Postgres, or of a command that was interrupted. Rows of commands are
+ * Rows above the mark of their lease are in no figure until the mark has passed them. A mark that doesn't move is that
+ * of a node that is gone or can't reach Postgres, or of a command that was interrupted. Rows of commands are
  * as old as they like, so there the mark's own rest counts.
  */
 export async function examineMarks(pg: Postgres, ch: ClickHouse): Promise<Finding[]> {

@@ -1,5 +1,5 @@
 /**
- * Ingest's HTTP face. The tracking routes are the hot path, so they bypass runtime/http/server.ts. Headers are read in
+ * Ingest's HTTP server. The tracking routes are the hot path, so they bypass runtime/http/server.ts. Headers are read in
  * one pass into fields, a body that arrives whole is parsed where it lies, and each answer takes one cork. Refusals are
  * the same as there.
  *

@@ -1,6 +1,6 @@
 /**
  * The folders of a node's event log. Number 0 is the node's own, as one thread writes it; number n is that of worker n.
- * Each has the files of both streams. Folders of an earlier start are read and shipped as well, however many workers
+ * Each has the files of all streams. Folders of an earlier start are read and shipped as well, however many workers
  * this start has.
  */
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,6 @@
-/** Parts that are shorter stand in sentences, too. */
+/** Takes secrets out of what platforms say. */
+
+/** Sentences have shorter parts, too. */
 const partLengthMin = 8
 const memberName = /^[a-z_]+$/
 

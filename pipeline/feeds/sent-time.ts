@@ -1,4 +1,4 @@
-/** An entry's time without a zone is UTC's: so the same feed has the same order on every machine. */
+/** Reads an entry's time. One without a zone is UTC's, so that a feed has the same order on every machine. */
 export function sentTime(text: string): Date | null {
   const hasZone = /(?:[a-z]|[+-]\d\d(?::?\d\d)?)\)?$/i.test(text)
   const time = new Date(hasZone || !text.includes(':') ? text : `${text}Z`)

@@ -1,4 +1,4 @@
-/** Asks the API as the owner who is signed in, or by a shared link: once, or for as long as an answer is looked at. */
+/** Asks the API as whoever is signed in, or by a shared link: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
 import { beginAnewAfterBack } from './after-back.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'

@@ -1,4 +1,4 @@
-/** Shared links, on which anybody sees the overview: made with a name, shown once, and revoked. */
+/** Shared links, on which anybody sees overview, events, funnels and retention: made with a name, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { CreatedSharedLink, SharedLinks as SharedLinksResource } from '../../schemas/resources/shared-link.ts'
 import { FormDialog, Removal } from './dialog.tsx'

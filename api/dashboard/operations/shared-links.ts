@@ -1,4 +1,4 @@
-/** Links on which anybody sees the overview of a workspace: listed, made and revoked by owner and admins in the dashboard. */
+/** Links on which anybody sees a workspace's overview, events, funnels and retention: listed, made and revoked by owner and admins in the dashboard. */
 import { z } from 'zod'
 import { countLiveSharedLinks, createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
 import { problem } from '../../../schemas/errors/problems.ts'

@@ -12,7 +12,7 @@ import { type PageSource, type StaticPage, staticPages } from './static-pages.ts
 /** By section: the file's name without `.md`, and what one finds in it. */
 export const guides: GuideList = {
   Begin: {
-    'how-to': 'Common tasks, each with its place: a second site, proxies, backups, keys, another machine',
+    'how-to': 'Common tasks, each with its page: a second site, proxies, backups, keys, another machine',
     tour: 'Events, a post from draft to published, a tracked link and a payment, by curl',
     tracking: 'Send events of websites and servers, one or many; all fields and refusals',
     install: 'Where the snippet goes: site builders, frameworks, tag managers, under your own address',
@@ -21,8 +21,8 @@ export const guides: GuideList = {
     mcp: 'Connect MCP clients: the address, headers, errors',
     'mcp-tools': 'Every MCP tool with a call and its answer',
   },
-  'What there is': {
-    dashboard: 'Sign in, and read the overview in a browser',
+  Topics: {
+    dashboard: 'Pages for members: figures, posts, links and settings; sign-in, roles, reports and alerts',
     metrics: 'What each figure of the analytics overview means',
     people: 'Contacts, their browsers and journeys; how people are merged and erased',
     'company-profile': 'What the service knows of your company, and what it is made of',
@@ -31,8 +31,8 @@ export const guides: GuideList = {
     replay: 'Record sessions, with all texts masked; read and play them',
     links: 'Make tracked short links, and count their clicks',
     revenue: 'Take payments in from Stripe, Paddle, Lemon Squeezy and other senders',
-    webhooks: 'Be told of changes: registration, signatures, retries, redelivery',
-    bots: 'Tell of crawlers, and read what they visited',
+    webhooks: 'Receive changes: registration, signatures, retries, redelivery',
+    bots: 'Report crawlers, and read what they visited',
     'search-console': 'Connect Google Search Console, and read the search terms of a site',
     audit: 'Who changed what, and how to verify it',
     retention: 'What is kept, for how long, and how it is erased',

@@ -1,4 +1,4 @@
-/** The pipeline: everything that happens later and by itself. */
+/** The pipeline as a process of its own: connects the stores, and runs each loop until it is told to stop. */
 import { join } from 'node:path'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'

@@ -1,4 +1,4 @@
-/** Whose stored events are, by their own e-mail: it stands in the inbox, or the hash of the row is that of a contact. */
+/** Finds whose stored events are, by their own e-mail. The inbox has it, or the hash of the row is that of a contact. */
 import type { StoredEvent } from '../../clickhouse/queries/stored-events.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { readEmailsOfHashes } from '../../postgres/tables/contacts.ts'

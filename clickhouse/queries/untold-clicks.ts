@@ -1,7 +1,7 @@
 /**
  * Clicks on short links in the order of their arrival, for webhooks. A node of ingest stores the clicks of a lease in
  * the order of their ids, and an insert's rows of one UTC day at once. So the stored ids of a lease and day have no
- * gap, and one mark says which of them were told. A click counts as in the link's figures: once for its link, visitor
+ * gap, and one mark says which of them were reported. A click counts as in the link's figures: once for its link, visitor
  * and UTC hour, and here with the first of them that arrived.
  */
 import type { ArrivalMark } from '../../schemas/event/arrival-mark.ts'

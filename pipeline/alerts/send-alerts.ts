@@ -1,8 +1,7 @@
 /**
- * Sends traffic alerts, and messages about failed posts, accounts and conversions, by mail and to chats. It has a loop of its own: a slow
- * server delays neither looks nor reports. Postgres holds
- * what waits (postgres/tables/alert-mails.ts). A process that dies in a send is followed by one more attempt, as with reports:
- * pipeline/reports/send-reports.ts.
+ * Sends traffic alerts, and messages about failed posts, accounts and conversions, by mail and to chats. It has a loop of
+ * its own: a slow server delays neither looks nor reports. Postgres holds what waits (postgres/tables/alert-mails.ts). A
+ * process that dies in a send is followed by one more attempt, as with reports: pipeline/reports/send-reports.ts.
  */
 import {
   type ClaimedMail,

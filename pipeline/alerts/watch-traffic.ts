@@ -1,7 +1,7 @@
 /**
- * Looks each minute whether a workspace that wants to be told has a spike or a drop, and tells webhooks and mails of it.
- * Rules: decisions/0028. One transaction claims the alert and writes both, so that several processes tell once, and one that
- * dies told all or nothing. A failed look tells nothing and changes nothing. Held by test/integration/traffic-alerts.test.ts.
+ * Looks each minute for spikes and drops of workspaces with alerts, and writes webhook events and messages about them.
+ * Rules: decisions/0028. One transaction claims the alert and writes both, so that several processes write them once, and one
+ * that dies wrote all or nothing. A failed look writes nothing. Held by test/integration/traffic-alerts.test.ts.
  */
 import { countLiveVisitors, readLastVisit } from '../../clickhouse/queries/live-visitors.ts'
 import { readFoldedAsOf, readLastBacklog } from '../../postgres/tables/folds.ts'

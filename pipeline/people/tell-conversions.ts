@@ -1,6 +1,6 @@
 /**
- * Tells of conversions: outbox rows for webhooks, and what recipients of mails and chats are told. Conversions may be many,
- * so those of workspaces without anybody to tell aren't read. Held by test/integration/people-webhooks.test.ts and
+ * Reports conversions: outbox rows for webhooks, and messages for recipients of mails and chats. Conversions may be many,
+ * so those of workspaces without a receiver aren't read. Held by test/integration/people-webhooks.test.ts and
  * conversion-messages.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'

@@ -1,4 +1,4 @@
-/** Writes the outcome of an attempt in one transaction: target, post, the account's health, webhook events, and who is told of a failure. */
+/** Writes the outcome of an attempt in one transaction: target, post, the account's health, webhook events, and messages about a failure. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { holdCredentials } from '../../postgres/tables/account-credentials.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'

@@ -1,4 +1,4 @@
-/** Writing what a platform told, for which it can't be asked again. */
+/** Writes an answer of a platform that can't be asked for again. */
 import type { Sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 

@@ -1,4 +1,4 @@
-/** A message didn't go out, or nobody knows. Its text is logged and shown, so it has no address. */
+/** The error of a message that didn't go out, or perhaps did. Its text is logged and shown, so it has no address. */
 export class SendFailed extends Error {
   override name = 'SendFailed'
   /** The receiver may have it. */

@@ -1,5 +1,5 @@
 /**
- * Tells webhooks of clicks on short links, gathered: at most one event a link and minute. Rules: decisions/0048. One transaction
+ * Reports clicks on short links to webhooks, gathered: at most one event a link and minute. Rules: decisions/0048. One transaction
  * writes the events and moves the marks on, so that each click is in one event, whoever dies and however many processes run.
  *
  *   follow listeners ─► lease a workspace ─► readArrived ─► countArrived ─► marks + outbox

@@ -1,4 +1,4 @@
-/** Whose events are, as of now: a later identify changes it. The rule is that of clickhouse/queries/people/contact-events.ts. */
+/** Finds whose events are, as of now: a later identify changes it. The rule is that of clickhouse/queries/people/contact-events.ts. */
 import type { Queryable } from '../client.ts'
 import { readBindingsOfBrowsers, type StoredBinding } from './bindings.ts'
 import { findContactsByHash } from './contacts.ts'

@@ -1,7 +1,7 @@
 /**
- * Who is told that a post failed, that an account needs to be connected again, or that a feed was turned off. Messages are added in the transaction that
- * writes the failure, so a process that dies told of all or nothing, and several tell once. They are written from what is
- * stored when they are claimed (failures-told.ts). Held by test/integration/failure-alerts.test.ts.
+ * Adds messages that a post failed, that an account needs to be connected again, or that a feed was turned off. The
+ * transaction that writes the failure adds them, so a process that dies added all or nothing, and several add them once. They
+ * are written from what is stored when they are claimed (failures-told.ts). Held by test/integration/failure-alerts.test.ts.
  */
 import { expiredAccountDelayMs } from '../../schemas/limits/alert-limits.ts'
 import type { Queryable } from '../client.ts'

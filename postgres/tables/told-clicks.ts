@@ -1,5 +1,5 @@
 /**
- * How far clicks on short links are told to webhooks. A workspace has a row while an endpoint of it is told of clicks. Times
+ * How far clicks on short links are reported to webhooks. A workspace has a row while an endpoint of it takes clicks. Times
  * come from the caller's clock. Held by test/integration/told-clicks.test.ts.
  */
 import type { ArrivalMark } from '../../schemas/event/arrival-mark.ts'

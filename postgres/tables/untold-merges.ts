@@ -1,4 +1,4 @@
-/** Contacts that got a browser, until webhooks are told of those whose browser already had events. */
+/** Contacts that got a browser, until webhooks get those whose browser already had events. */
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { columnsOf } from '../columns-of.ts'

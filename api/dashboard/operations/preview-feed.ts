@@ -1,4 +1,4 @@
-/** Feeds as posts of them would read. It asks somebody else's server while the caller waits, so no key may call it. */
+/** Previews a feed's entries as posts would read. It asks somebody else's server while the caller waits, so no key may call it. */
 import { captionsOf } from '../../../pipeline/feeds/entry-caption.ts'
 import { FeedRefused } from '../../../pipeline/feeds/fetch-feed.ts'
 import { findFeed } from '../../../pipeline/feeds/find-feed.ts'

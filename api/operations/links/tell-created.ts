@@ -1,4 +1,4 @@
-/** Webhooks are told of links that a request or a command made at once. */
+/** Writes the webhook events of links that a request or a command made at once. */
 import type { Queryable } from '../../../postgres/client.ts'
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
 import { insertOutboxRows } from '../../../postgres/tables/outbox.ts'

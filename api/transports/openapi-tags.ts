@@ -10,7 +10,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Replays: 'Sessions as their visitors saw them.',
   'Company profile': 'What the service has learnt of the company.',
   Audit: 'What was changed, and by whom.',
-  Webhooks: 'Endpoints that are told of changes, and what was delivered to them.',
+  Webhooks: 'Endpoints that get changes, and what was delivered to them.',
 }
 
 /** The tags that are used, described. */

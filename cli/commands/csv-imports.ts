@@ -91,7 +91,7 @@ export const importRates = defineCommand({
     })
     return { workspace_id: workspaceId, currency, lines }
   },
-  show: ({ workspace_id, currency, lines }) => `rates into ${currency} kept for workspace ${workspace_id}: ${lines}`,
+  show: ({ workspace_id, currency, lines }) => `rates into ${currency} stored for workspace ${workspace_id}: ${lines}`,
 })
 
 export const importAds = defineCommand({
@@ -118,5 +118,5 @@ export const importAds = defineCommand({
     })
     return { workspace_id: workspaceId, lines }
   },
-  show: ({ workspace_id, lines }) => `lines of ad spend kept for workspace ${workspace_id}: ${lines}`,
+  show: ({ workspace_id, lines }) => `lines of ad spend stored for workspace ${workspace_id}: ${lines}`,
 })

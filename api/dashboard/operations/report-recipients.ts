@@ -78,7 +78,7 @@ const addRecipient = defineOperation({
 const updateRecipient = defineOperation({
   name: 'report_recipient.update',
   http: { method: 'PATCH', path: '/v1/report-recipients/{recipient_id}' },
-  summary: 'Say whether a recipient gets traffic alerts, and is told of failed posts, conversions and payments.',
+  summary: 'Say whether a recipient gets traffic alerts, and messages about failed posts, conversions and payments.',
   tag: 'Workspace',
   effect: 'update',
   scope: manageScope,

@@ -9,7 +9,7 @@ import { defineOperation } from '../../operations/define.ts'
 const readAlerts = defineOperation({
   name: 'traffic_alerts.read',
   http: { method: 'GET', path: '/v1/traffic-alerts' },
-  summary: 'Read from when on traffic is a spike or a drop, and when the workspace was last told of one.',
+  summary: 'Read from when on traffic is a spike or a drop, and when the last alert of one went out.',
   tag: 'Workspace',
   effect: 'read',
   scope: manageScope,

@@ -13,7 +13,7 @@ export const createWebhook = defineOperation({
   name: 'webhook_endpoint.create',
   http: { method: 'POST', path: '/v1/webhooks' },
   tool: 'svc.create_webhook_endpoint',
-  summary: 'Register an HTTPS endpoint that is told of changes.',
+  summary: 'Register an HTTPS endpoint that gets changes.',
   description: 'The answer has the signing secret, once.',
   tag: 'Webhooks',
   effect: 'create',

@@ -123,6 +123,10 @@ test('docs/posts.md names every status of posts and targets', () => {
 const webhooksPage = readDoc('docs/webhooks.md')
 
 const byPipeline = [
+  'post.created',
+  'post.scheduled',
+  'post.unscheduled',
+  'link.created',
   'post.published',
   'post.failed',
   'social_account.health_changed',

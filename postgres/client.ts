@@ -1,7 +1,8 @@
 /**
- * The Postgres client, the only importer of `pg`. Every call has a deadline, on the server (statement_timeout) and a
- * little later here, in case the server hangs; then the connection is thrown away. Errors that aren't the statement's
- * own fault become StoreUnavailable, so that callers need to know no driver texts.
+ * The Postgres client. Besides, only held-lock.ts and listen.ts import `pg`, for connections of their own. Every call
+ * has a deadline, on the server (statement_timeout) and a little later here, in case the server hangs; then the
+ * connection is thrown away. Errors that aren't the statement's own fault become StoreUnavailable, so that callers need
+ * to know no driver texts.
  */
 import pg from 'pg'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'

@@ -175,6 +175,8 @@ export interface Failure {
   readonly partsLeft?: number
   /** Version of the credentials that were refused: those of a connection since then may be good. */
   readonly refusedVersion?: number
+  /** Nothing is learnt of the account. */
+  readonly isOfWorkspace?: boolean
   /** Nothing real is asked: the next attempt comes right after the wait, and is one of those that a target has. */
   readonly isSimulated?: boolean
 }

@@ -148,6 +148,7 @@ async function attempt(
 ): Promise<PublishedBy | null> {
   const { pg, sleep } = publishing
   const adapter = adapterOfPart(stored, part)
+  requireInUse(stored)
   requireConnected(stored)
   const publication = await publicationOf(publishing, stored, part, claim, signal)
   const account = accountOf(stored)
@@ -192,6 +193,15 @@ function publishedBy(stored: StoredPublication, published: Published): Published
 function firstPublished(stored: StoredPublication): PublishedBy {
   const root = stored.sent_parts[0]!
   return { ...publishedBy(stored, publishedOf(root)), publishedAt: new Date(root.published_at) }
+}
+
+/** Nobody could stop what goes out: its members get in no more. */
+function requireInUse({ has_plan, is_suspended }: StoredPublication): void {
+  if (has_plan && !is_suspended) return
+  const [code, text] = is_suspended
+    ? (['workspace_suspended', 'The workspace is suspended'] as const)
+    : (['plan_missing', 'The workspace has no plan'] as const)
+  throw new ProviderError({ kind: 'permanent', code, isOfWorkspace: true }, text)
 }
 
 function requireConnected({ account_status }: StoredPublication): void {

@@ -154,7 +154,8 @@ async function healthLearnt(
   failure: Failure,
   message: string,
 ): Promise<AccountHealth | null> {
-  const { refusedVersion } = failure
+  const { refusedVersion, isOfWorkspace } = failure
+  if (isOfWorkspace) return null
   const isEarlier = refusedVersion !== undefined && (await holdCredentials(tx, accountId)) !== refusedVersion
   return isEarlier ? null : healthAfter(failure, message)
 }

@@ -34,6 +34,9 @@ export interface StoredPublication {
   /** Title and text that the platform was asked for last; they count while `sent_at` is there. */
   readonly sent_title: string | null
   readonly sent_text: string | null
+  /** The workspace's owner has one. Without it, or suspended, its members get in no more. */
+  readonly has_plan: boolean
+  readonly is_suspended: boolean
   readonly account_id: number
   readonly account_status: AccountStatus
   readonly platform: Platform
@@ -52,6 +55,7 @@ export async function readPublication(q: Queryable, targetId: number): Promise<S
          FROM unnest(p.thread) WITH ORDINALITY AS of_thread (text, part) ORDER BY part) AS thread, p.first_comment,
        t.publish_key, t.attempt_count, t.sent_parts, t.sent_at, t.sent_reference, t.sent_title, t.sent_text,
        coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
+       o.plan_key IS NOT NULL AS has_plan, w.suspended_at IS NOT NULL AS is_suspended,
        a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(
            'id', m.id, 'content_type', m.content_type, 'size_bytes', m.size_bytes, 'alt_text', m.alt_text,
@@ -59,6 +63,7 @@ export async function readPublication(q: Queryable, targetId: number): Promise<S
          ) ORDER BY pm.part, pm.place), '[]')
         FROM post_media pm JOIN media m ON m.id = pm.media_id WHERE pm.post_id = p.id) AS media
      FROM post_targets t JOIN posts p ON p.id = t.post_id JOIN social_accounts a ON a.id = t.social_account_id
+     JOIN workspaces w ON w.id = p.workspace_id JOIN owners o ON o.id = w.owner_id
      WHERE t.id = $1`,
     [targetId],
   )

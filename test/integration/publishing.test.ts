@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setPlan } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
@@ -165,6 +166,33 @@ test('nothing is published to an account that was disconnected, and the others a
   expect(post.targets.map(({ status }) => status)).toEqual(['failed', 'published'])
   expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'account_not_connected' } })
 })
+
+test.each([
+  ['plan_missing', 'UPDATE owners SET plan_key = NULL WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1)'],
+  ['workspace_suspended', 'UPDATE workspaces SET suspended_at = now() WHERE id = $1'],
+])(
+  'nothing is published while its people could not stop it (%s), and a schedule publishes it later',
+  async (code, end) => {
+    const x = await account()
+    const { body } = await ask<ShownPost>('POST', '/v1/posts', {
+      title: 't',
+      base_caption: 'c',
+      social_account_ids: [x],
+    })
+    await ask('POST', `/v1/posts/${body.id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+    await stores.pg.query(end, [mine.workspaceId])
+    await stores.pg.query('UPDATE posts SET scheduled_at = now() WHERE id = $1', [body.id])
+    const told = async () => (await toldTo(stores, mine.workspaceId)).map(({ type }) => type)
+    await expect.poll(told).toEqual(['post.failed'])
+    await setPlan(stores.pg, mine.workspaceId, 'growth')
+    await stores.pg.query('UPDATE workspaces SET suspended_at = NULL WHERE id = $1', [mine.workspaceId])
+    const { targets } = await endedPost(ask, body.id)
+    expect(targets[0]!.publish_result).toMatchObject({ error: { code, retryable: false } })
+    expect(await accountShown(x)).toMatchObject({ health_status: 'ok', health_message: '' })
+    await reschedule(ask, body.id)
+    expect((await endedPost(ask, body.id)).status).toBe('published')
+  },
+)
 
 test('hundreds of posts that are due in one minute are published once each, by two processes', async () => {
   const ids = [await account(), await account()]

@@ -101,19 +101,19 @@ export async function deleteMedia(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM media WHERE id = $1', [id])
 }
 
-/** @returns false where the workspace has no such asset */
+/** @returns the text before; null where the workspace has no such asset */
 export async function setMediaAltText(
   tx: Queryable,
   workspaceId: number,
   id: number,
   altText: string,
-): Promise<boolean> {
-  const changed = await tx.query('UPDATE media SET alt_text = $3 WHERE workspace_id = $1 AND id = $2 RETURNING 1', [
-    workspaceId,
-    id,
-    altText,
-  ])
-  return changed.length > 0
+): Promise<string | null> {
+  const [changed] = await tx.query<{ before: string }>(
+    `WITH old AS (SELECT alt_text FROM media WHERE workspace_id = $1 AND id = $2 FOR NO KEY UPDATE)
+     UPDATE media SET alt_text = $3 FROM old WHERE id = $2 RETURNING old.alt_text AS before`,
+    [workspaceId, id, altText],
+  )
+  return changed?.before ?? null
 }
 
 /** Platforms on which posts that show the asset are still to be published, or tried again. */

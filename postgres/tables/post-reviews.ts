@@ -19,3 +19,15 @@ export async function setReview(tx: Queryable, id: number, review: Review): Prom
     JSON.stringify(review),
   ])
 }
+
+/** Drafts that wait for approval and show the file say that it changed. That makes no new version of them (decision 0042). */
+export async function noteChangedMedia(tx: Queryable, mediaId: number, at: string): Promise<void> {
+  // In one order, as two files may be shown by the same drafts.
+  await tx.query(
+    `UPDATE posts SET review = review || jsonb_build_object('changed_at', $2::text)
+     WHERE id IN (SELECT id FROM posts
+       WHERE id IN (SELECT post_id FROM post_media WHERE media_id = $1) AND review->>'status' = 'waiting'
+       ORDER BY id FOR NO KEY UPDATE)`,
+    [mediaId, at],
+  )
+}

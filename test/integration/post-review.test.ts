@@ -5,7 +5,7 @@ import { postReviewNoteLengthMax } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeKey, setUpApi } from '../support/api.ts'
 import { setUpMembers } from '../support/members.ts'
-import { asking, makeAccount } from '../support/publishing.ts'
+import { asking, makeAccount, makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
 const { makeMember } = setUpMembers({ stores, api })
@@ -215,4 +215,21 @@ test('a member who becomes a contributor changes no scheduled post from then on,
     base_caption: 'C',
     updated_at: scheduled.updated_at,
   })
+})
+
+test('a changed alternative text is a change of the drafts that wait and show the file', async () => {
+  const media = await makeMedia(stores, mine.workspaceId, { altText: 'A bear' })
+  const [waiting, other] = [await draft({ media_ids: [media] }), await draft({ media_ids: [media] })]
+  const [post, unasked] = [await ask('POST', '/v1/posts', waiting), await ask('POST', '/v1/posts', other)]
+  const { body: asked } = await ask('POST', `/v1/posts/${post.body.id}/submit`)
+  const describe = async (alt_text: string) => {
+    expect((await ask('PATCH', `/v1/media/${media}`, { alt_text })).status).toBe(200)
+    const shown = await Promise.all([post, unasked].map(({ body: { id } }) => ask('GET', `/v1/posts/${id}`)))
+    return shown.map(({ body: { review, updated_at } }) => ({ review, updated_at }))
+  }
+  const untouched = { review: null, updated_at: unasked.body.updated_at }
+  const { review, updated_at } = asked
+  expect(await describe('A bear')).toEqual([{ review, updated_at }, untouched])
+  const changed_at = expect.stringMatching(/Z$/)
+  expect(await describe('Another bear')).toEqual([{ review: { ...review, changed_at }, updated_at }, untouched])
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
 import { listMedia, listWaitingPlatforms, setMediaAltText } from '../../../postgres/tables/media.ts'
+import { noteChangedMedia } from '../../../postgres/tables/post-reviews.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -23,9 +24,11 @@ export const updateMedia = defineOperation({
   input: { path: z.object({ media_id: idInPath('media') }), body: MediaUpdate },
   output: MediaAsset,
   problems: ['media_not_found'],
-  async handle({ path: { media_id: id }, body: { alt_text }, workspace, stores: { pg }, config }) {
-    if (!(await setMediaAltText(pg, workspace.id, id, alt_text))) throw problem('media_not_found')
+  async handle({ path: { media_id: id }, body: { alt_text }, workspace, clock, stores: { pg }, config }) {
+    const before = await setMediaAltText(pg, workspace.id, id, alt_text)
+    if (before === null) throw problem('media_not_found')
     await requireShortEnough(pg, id, alt_text)
+    if (before !== alt_text) await noteChangedMedia(pg, id, new Date(clock.now()).toISOString())
     // The newest before the next id is the one.
     const page = { limit: 1, beforeId: id + 1, titlesMax: mediaTitlesMax }
     const [media] = await listMedia(pg, workspace.id, page)

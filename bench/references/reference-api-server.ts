@@ -11,7 +11,8 @@ import {
   tryLockIdempotencyKey,
 } from '../../postgres/tables/idempotency.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { insertPost, listPosts, readPost, setPostMedia, setPostTargets } from '../../postgres/tables/posts.ts'
+import { setPostTargets } from '../../postgres/tables/post-targets.ts'
+import { insertPost, listPosts, readPost, setPostMedia } from '../../postgres/tables/posts.ts'
 import { uws } from '../../runtime/http/uws.ts'
 
 const pg = connectPostgres(process.argv[2]!)

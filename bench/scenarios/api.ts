@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { insertPost, setPostTargets } from '../../postgres/tables/posts.ts'
+import { setPostTargets } from '../../postgres/tables/post-targets.ts'
+import { insertPost } from '../../postgres/tables/posts.ts'
 import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'

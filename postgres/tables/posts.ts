@@ -171,38 +171,6 @@ export async function setPostMedia(tx: Queryable, id: number, parts: readonly (r
   )
 }
 
-export interface ChosenTarget {
-  readonly accountId: number
-  readonly captionOverride: string | null
-}
-
-/**
- * Replaces the post's targets; an account that stays keeps its target. One that is published, or its first part, keeps its caption.
- * @param status of targets that are new
- */
-export async function setPostTargets(
-  tx: Queryable,
-  id: number,
-  targets: readonly ChosenTarget[],
-  status: 'draft' | 'scheduled',
-): Promise<void> {
-  const accountIds = targets.map(({ accountId }) => accountId)
-  const overrides = targets.map(({ captionOverride }) => captionOverride)
-  await tx.query('DELETE FROM post_targets WHERE post_id = $1 AND NOT social_account_id = ANY($2::bigint[])', [
-    id,
-    accountIds,
-  ])
-  await tx.query(
-    `INSERT INTO post_targets (post_id, place, social_account_id, caption_override, status)
-     SELECT $1, place, account_id, override, $4
-     FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS given (account_id, override, place)
-     ON CONFLICT (post_id, social_account_id) DO UPDATE SET place = EXCLUDED.place,
-       caption_override = CASE WHEN post_targets.status = 'published' OR post_targets.sent_parts <> '[]' THEN post_targets.caption_override
-         ELSE EXCLUDED.caption_override END`,
-    [id, accountIds, overrides, status],
-  )
-}
-
 /** To be published at `at`: of a post that had failed, where it isn't published yet. */
 export async function markPostScheduled(tx: Queryable, id: number, at: Date): Promise<void> {
   await tx.query(

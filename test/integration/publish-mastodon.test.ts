@@ -278,3 +278,24 @@ test('a post whose account is disconnected in the middle of an attempt fails wit
   expect(await serializeAccount()).toMatchObject({ status: 'disconnected', health_status: 'ok' })
   expect(on.server.statuses).toEqual([])
 })
+
+test('an account whose answer was lost, and that is taken off the post and put back, has it once', async () => {
+  const [account, other] = [await connect(), await makeAccount(stores, mine.workspaceId, 'x')]
+  on.server.hinder = ({ step }) => {
+    if (step === publishStep) return 'cut after'
+    return step.endsWith('/statuses') ? { status: 422, body: { error: 'No' } } : undefined
+  }
+  const id = await schedulePost(ask, { caption: 'Once', accounts: [account] })
+  expect((await endedPost(ask, id)).status).toBe('failed')
+  on.server.hinder = () => undefined
+  on.server.forgetKeys()
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  for (const accounts of [[other], [account, other], [other], [account]]) {
+    expect((await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: accounts })).status).toBe(200)
+  }
+  await reschedule(ask, id)
+  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({
+    external_id: on.server.statuses[0]!.id,
+  })
+  expect(on.server.statuses).toHaveLength(1)
+})

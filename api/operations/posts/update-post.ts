@@ -8,13 +8,12 @@ import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } f
 import type { Queryable } from '../../../postgres/client.ts'
 import { insertOutbox } from '../../../postgres/tables/outbox.ts'
 import { setReview } from '../../../postgres/tables/post-reviews.ts'
+import { type ChosenTarget, setPostTargets } from '../../../postgres/tables/post-targets.ts'
 import {
-  type ChosenTarget,
   markPostPublished,
   type Post,
   type PostFields,
   setPostMedia,
-  setPostTargets,
   type ThreadPart,
   updatePostFields,
 } from '../../../postgres/tables/posts.ts'

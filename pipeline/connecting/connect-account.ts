@@ -8,6 +8,7 @@ import {
   connectSocialAccount,
   countSocialAccounts,
   disconnectSocialAccount,
+  endLimits,
   lockSocialAccount,
   renameSocialAccount,
   type SocialAccount,
@@ -54,6 +55,7 @@ export async function connectAccount(tx: Queryable, { account: wanted, sealed, m
   const account = await connectSocialAccount(tx, { ...wanted, handle })
   if (sealed === null) await deleteCredentials(tx, account.id)
   else await putCredentials(tx, account.id, sealed)
+  await endLimits(tx, account.id)
   const shown = serializeAccount(account)
   if (isHealthChanged(before, account)) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', shown)

@@ -1,7 +1,9 @@
 /** Accounts on social platforms. One that is disconnected stays: posts were published to it. */
+import { publishLeaseMs } from '../../schemas/limits/publish-limits.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { AccountStatus, ConnectionType, HealthStatus } from '../../schemas/resources/social-account.ts'
 import type { Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 
 export interface SocialAccount {
   readonly id: number
@@ -101,11 +103,25 @@ export async function connectSocialAccount(tx: Queryable, connected: ConnectedAc
      ON CONFLICT (workspace_id, platform, handle) DO UPDATE SET
        display_name = coalesce($4, social_accounts.display_name), connection_type = $5, external_id = $6,
        provider_metadata = $7, status = 'connected', health_status = 'ok', health_message = '',
-       engagement_held_until = NULL, updated_at = clock_timestamp(), checked_at = clock_timestamp()
+       held_until = NULL, engagement_held_until = NULL, updated_at = clock_timestamp(), checked_at = clock_timestamp()
      RETURNING ${columns}`,
     [workspaceId, platform, handle, displayName ?? null, connectionType, externalId, JSON.stringify(metadata)],
   )
   return account!
+}
+
+/**
+ * Targets that a limit delays are tried now: it was that of the credentials before. A target that was given back in the middle of a
+ * request is left alone. It waits for less than the lease of its claim.
+ */
+export async function endLimits(tx: Queryable, accountId: number): Promise<void> {
+  await tx.query(
+    `UPDATE post_targets SET next_attempt_at = clock_timestamp() WHERE id IN (
+       SELECT id FROM post_targets WHERE social_account_id = $1 AND status = 'publishing' AND claimed_by IS NULL
+         AND publish_result->'error'->>'code' = 'rate_limited' AND next_attempt_at > clock_timestamp() + ${intervalOf('$2')}
+       FOR UPDATE SKIP LOCKED)`,
+    [accountId, publishLeaseMs],
+  )
 }
 
 export interface AccountHealth {

@@ -299,3 +299,15 @@ test('an account whose answer was lost, and that is taken off the post and put b
   })
   expect(on.server.statuses).toHaveLength(1)
 })
+
+test('a limit of the credentials before ends once the account is connected again', async () => {
+  const account = await connect()
+  const limit = { status: 429, headers: { 'retry-after': '3600' }, body: { error: 'Too many requests' } }
+  on.server.hinder = ({ step }) => (step === publishStep ? limit : undefined)
+  const posts = [await schedulePost(ask, { caption: 'Limited', accounts: [account] })]
+  await expect.poll(async () => (await serializeAccount()).health_status).toBe('warning')
+  posts.push(await schedulePost(ask, { caption: 'Held', accounts: [account] }))
+  on.server.hinder = () => undefined
+  await connect()
+  for (const id of posts) expect((await endedPost(ask, id)).status).toBe('published')
+})

@@ -90,9 +90,11 @@ export async function useStep(q: Queryable, ownerId: number, step: number): Prom
   return used.length > 0
 }
 
-/** Uses a recovery code up. @returns how many are left; null where it is none, or was used before */
-export async function useRecoveryCode(q: Queryable, ownerId: number, hash: Buffer): Promise<number | null> {
-  const [used] = await q.query<{ left: number }>(
+/** Uses a recovery code up. Run it in a transaction. @returns how many are left; null where it is none, or was used before */
+export async function useRecoveryCode(tx: Queryable, ownerId: number, hash: Buffer): Promise<number | null> {
+  // Two that are used at once are counted one after the other.
+  await tx.query('SELECT 1 FROM second_factors WHERE owner_id = $1 FOR NO KEY UPDATE', [ownerId])
+  const [used] = await tx.query<{ left: number }>(
     `WITH used AS (DELETE FROM recovery_codes WHERE owner_id = $1 AND hash = $2 RETURNING 1)
      SELECT (SELECT count(*)::int FROM recovery_codes WHERE owner_id = $1) - 1 AS left FROM used`,
     [ownerId, hash],

@@ -1,6 +1,6 @@
 /** The second factor of accounts: how it is turned on and off, what it asks for, and what gets past it. */
 import { expect, test } from 'vitest'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
@@ -310,3 +310,22 @@ test('with a lost SECRET_KEY no code of the app is right, and recovery codes go 
   expect((await ask('/dashboard/sign-in/code', { code: recovery[0]! }, step)).status).toBe(303)
   await anew.close()
 })
+
+test('recovery codes that are used at once are audited as one after the other', async () => {
+  const { email, recovery } = await makeProtected()
+  const steps = [await passPassword(email), await passPassword(email)]
+  const entered = await stores.pg.transaction(async (tx) => {
+    // Whoever is audited waits for the end of this.
+    await appendSystemChange(tx, { ...heldChain, workspaceId: mine.workspaceId })
+    const both = steps.map((step, at) => enter(step, recovery[at]!))
+    await expect.poll(() => stores.pg.query(waitingForLocks)).toHaveLength(2)
+    return both
+  })
+  expect((await Promise.all(entered)).map(({ status }) => status)).toEqual([303, 303])
+  const used = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 2 })
+  expect(used.map(({ metadata }) => metadata['left'])).toEqual([recoveryCodesCount - 2, recoveryCodesCount - 1])
+})
+
+const heldChain = { actorName: 'svc', action: 'workspace.update', resourceId: null, metadata: {} } as const
+
+const waitingForLocks = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`

@@ -20,6 +20,7 @@ import {
   refreshTokenMs,
 } from '../../schemas/limits/oauth-limits.ts'
 import type { Queryable } from '../client.ts'
+import { takeNamedLock } from '../named-lock.ts'
 import { type Authenticated, findLiveKey } from './api-keys.ts'
 import { appendSystemChange } from './audit.ts'
 import { holdWorkspace } from './workspaces.ts'
@@ -57,6 +58,8 @@ export async function beginConnection(
     ownerId,
   ])
   if (member === undefined) return 'denied'
+  // Holding the workspace isn't enough: it may be consented to in another one at once.
+  await takeNamedLock(tx, `consent ${clientId} ${challenge}`)
   const [answered] = await tx.query('SELECT 1 FROM connected_apps WHERE client_id = $1 AND code_challenge = $2', [
     clientId,
     challenge,

@@ -499,3 +499,27 @@ test('a member’s oldest app makes room, and ended ones and old registrations a
   const clients = await stores.pg.query<{ id: string }>('SELECT id FROM oauth_clients')
   expect([await count(), clients.some((client) => client.id === first.clientId)]).toEqual([1, false])
 })
+
+test('a request that is consented to in two workspaces at once connects the app to one of them', async () => {
+  const [member, elsewhere] = [await makeMember(mine, 'admin'), await makeWorkspace(stores)]
+  const join = `INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'admin')`
+  await stores.pg.query(join, [elsewhere.workspaceId, member.id])
+  const { asked, clientId } = await apps.makeApp()
+  const form = await apps.formOf(await apps.open(member.cookie, asked))
+  form.append('answer', 'allow')
+  const consents = [mine, elsewhere].map(({ workspaceId }) => {
+    const chosen = new URLSearchParams(form)
+    chosen.set('workspace', String(workspaceId))
+    return chosen
+  })
+  const answers = await stores.pg.transaction(async (tx) => {
+    // A consent changes this row last.
+    await tx.query('SELECT 1 FROM oauth_clients WHERE id = $1 FOR UPDATE', [clientId])
+    const both = consents.map((consent) => apps.send(member.cookie, consent))
+    await expect.poll(() => stores.pg.query(waitingForLocks)).toHaveLength(2)
+    return both
+  })
+  expect((await Promise.all(answers)).map(({ status }) => status).sort()).toEqual([200, 409])
+})
+
+const waitingForLocks = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`

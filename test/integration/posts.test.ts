@@ -31,6 +31,21 @@ describe('creating a post', () => {
     expect(body.detail[0].msg).toContain('at most 200000 characters, these have 200004')
   })
 
+  test.each([
+    [{ thread: ['Then', ' \u200b'] }, ['thread', 1]],
+    [{ thread: [{ text: '\n' }] }, ['thread', 0]],
+    [{ thread: [{ text: 'Then', platform_captions: { x: ' ' } }] }, ['thread', 0]],
+    [{ first_comment: '\t' }, ['first_comment']],
+  ])('refuses a blank part of a thread and a blank comment: %j', async (more, place) => {
+    const { status, body } = await ask('POST', '/v1/posts', {
+      ...plain,
+      social_account_ids: [await account()],
+      ...more,
+    })
+    const locs = body.detail.map(({ loc }: Fault) => loc.slice(0, 1 + place.length))
+    expect([status, locs]).toEqual([422, locs.map(() => ['body', ...place])])
+  })
+
   test('answers the draft, with all that it was made of, in its order', async () => {
     const [x, other, bluesky] = [await account(), await account(), await account('bluesky')]
     const [one, two] = [await media(), await media()]

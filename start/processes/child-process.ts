@@ -13,8 +13,8 @@ export interface Program {
   args: string[]
   env: Record<string, string | undefined>
   logFile: string
-  /** Left out: it may take as long as it needs, as a store that reads what it has. */
-  readyWithinMs?: number
+  /** Asked at each start. Left out: it may take as long as it needs, as a service that waits for its stores. */
+  readyWithinMs?(): number
   /** Told of each message that the child sends. */
   onMessage?(message: unknown): void
 }
@@ -35,7 +35,7 @@ export function ownProgram({ name, file, args, env, logFile, readyWithinMs, onMe
         closeSync(output)
       }
     },
-    ready: (child) => untilReady(child, readyWithinMs),
+    ready: (child) => untilReady(child, readyWithinMs?.()),
   }
 }
 

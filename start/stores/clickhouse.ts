@@ -10,6 +10,8 @@ import { freePort, keptPassword, type Store } from './store.ts'
 const poolThreads = '12'
 /** A first start has nothing to read: it takes seconds. */
 const firstReadyMs = 120_000
+/** A later one reads the parts that it has, which takes minutes at most: then it hangs, and another one may not. */
+const laterReadyMs = 900_000
 
 /** `serverFile` is the compiled embedded-server.js. */
 export async function prepareClickHouse(
@@ -29,7 +31,7 @@ export async function prepareClickHouse(
     args: [home, String(port)],
     env: { UV_THREADPOOL_SIZE: poolThreads },
     logFile: join(dirname(home), 'logs', 'clickhouse.log'),
-    ...(!existsSync(join(home, 'data')) && { readyWithinMs: firstReadyMs }),
+    readyWithinMs: () => (existsSync(join(home, 'data')) ? laterReadyMs : firstReadyMs),
   })
   return { ...program, name: 'clickhouse', url: `http://default:${password}@127.0.0.1:${port}/svc` }
 }

@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ownProgram } from '../../start/processes/child-process.ts'
 import { endLeftOver } from '../../start/processes/left-over.ts'
 import { supervise } from '../../start/processes/supervise.ts'
+import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { runOnce } from '../../start/stores/launch.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
@@ -34,8 +35,26 @@ test('a program that hangs in a first start is ended, and the start says so', as
   const file = join(folder, 'hangs.js')
   writeFileSync(file, 'setTimeout(() => {}, 600_000)')
   const logFile = join(folder, 'hangs.log')
-  const hanging = ownProgram({ name: 'store', file, args: [], env: {}, logFile, readyWithinMs: 300 })
+  const hanging = ownProgram({ name: 'store', file, args: [], env: {}, logFile, readyWithinMs: () => 300 })
   const kept = supervise(hanging, { changed: () => {}, died: () => {} })
   await expect(kept.firstUp).rejects.toThrow("store doesn't start (not ready within 0.3 s)")
   await kept.stop()
+})
+
+test('a ClickHouse that hangs is ended in a later start too, and has more time there', async () => {
+  const home = join(folder, 'clickhouse')
+  const store = await prepareClickHouse(home)
+  const hangsFor = async () => {
+    vi.useFakeTimers()
+    try {
+      const late = store.ready(new EventEmitter() as ChildProcess).catch((error: Error) => error.message)
+      await vi.runAllTimersAsync()
+      return await late
+    } finally {
+      vi.useRealTimers()
+    }
+  }
+  expect(await hangsFor()).toBe('not ready within 120 s')
+  mkdirSync(join(home, 'data'))
+  expect(await hangsFor()).toBe('not ready within 900 s')
 })

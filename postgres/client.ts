@@ -177,7 +177,16 @@ export function isLockLate(error: unknown): boolean {
 
 /** The server ended a statement that took too long. */
 export function isDeadline(error: unknown): boolean {
-  return error instanceof StoreUnavailable && (error.cause as { code?: string } | undefined)?.code === '57014'
+  return isUnavailableBy(error, '57014')
+}
+
+/** The server is there, and takes no connection yet: after a crash it reads its log. */
+export function isStarting(error: unknown): boolean {
+  return isUnavailableBy(error, '57P03')
+}
+
+function isUnavailableBy(error: unknown, state: string): boolean {
+  return error instanceof StoreUnavailable && (error.cause as { code?: string } | undefined)?.code === state
 }
 
 const int8 = 20

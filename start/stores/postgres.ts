@@ -17,10 +17,10 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
-import { connectPostgres } from '../../postgres/client.ts'
+import { connectPostgres, isStarting } from '../../postgres/client.ts'
 import { endLeftOver } from '../processes/left-over.ts'
 import { launch, type RunAs, runOnce } from './launch.ts'
-import { freePort, type Store, untilUp } from './store.ts'
+import { freePort, type StartAnswer, type Store, untilUp } from './store.ts'
 
 const readyWithinMs = 60_000
 /** It takes seconds on most disks. */
@@ -57,7 +57,7 @@ export async function preparePostgres(folder: string): Promise<Store> {
         endSignal: 'SIGINT',
         ...(runAs && { runAs, reaches: [home, join(native, 'bin')] }),
       }),
-    ready: (child) => untilUp(child, readyWithinMs, () => isUp(urlOf('postgres'))),
+    ready: (child) => untilUp(child, readyWithinMs, () => ask(urlOf('postgres'))),
   }
 }
 
@@ -68,14 +68,18 @@ function giveTo({ uid, gid }: RunAs, home: string, data: string): void {
   execFileSync('chown', ['-R', `${uid}:${gid}`, home], { stdio: 'pipe' })
 }
 
-/** True when it answers; makes our database when it isn't there yet. */
-async function isUp(url: string): Promise<boolean> {
+/** Makes our database once it is up, when it isn't there yet. After a crash it reads its log first, and says so. */
+async function ask(url: string): Promise<StartAnswer> {
   const pg = connectPostgres(url, { max: 1 })
   try {
-    if (!(await pg.ping())) return false
+    const refusal = await pg.query('SELECT 1').then(
+      () => null,
+      (error) => error,
+    )
+    if (refusal !== null) return isStarting(refusal) ? 'reading' : 'none'
     const found = await pg.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
     if (found.length === 0) await pg.query(`CREATE DATABASE ${database}`)
-    return true
+    return 'up'
   } finally {
     await pg.close()
   }

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import { endLeftOver } from '../processes/left-over.ts'
 import { launch } from './launch.ts'
 import { findRedis } from './redis-package.ts'
-import { freePort, keptPassword, type Store, untilUp } from './store.ts'
+import { freePort, keptPassword, type StartAnswer, type Store, untilUp } from './store.ts'
 
 const readyWithinMs = 60_000
 const answerWithinMs = 1_000
@@ -57,27 +57,27 @@ export async function prepareRedis(
     logFile,
     endSignal: 'SIGTERM',
     spawn: () => launch({ command, args: [configFile], logFile, env, endSignal: 'SIGTERM' }),
-    ready: (child) => untilUp(child, readyWithinMs, () => answers(port, password)),
+    ready: (child) => untilUp(child, readyWithinMs, () => ask(port, password)),
   }
 }
 
-/** True when it answers PING: while it loads its log it accepts connections but not commands. */
-function answers(port: number, password: string): Promise<boolean> {
+/** It is up when it answers PING: while it loads its log it accepts connections but not commands, and says so. */
+function ask(port: number, password: string): Promise<StartAnswer> {
   return new Promise((done) => {
     const socket = connect({ host: '127.0.0.1', port })
     let text = ''
-    const end = (isUp: boolean) => {
+    const end = (answer: StartAnswer) => {
       socket.destroy()
-      done(isUp)
+      done(answer)
     }
-    socket.setTimeout(answerWithinMs, () => end(false))
+    socket.setTimeout(answerWithinMs, () => end('none'))
     socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\n`))
-    socket.on('error', () => end(false))
-    socket.on('close', () => end(false))
+    socket.on('error', () => end('none'))
+    socket.on('close', () => end('none'))
     socket.on('data', (data) => {
       text += data.toString('latin1')
-      if (text.includes('+PONG')) end(true)
-      else if (text.includes('-')) end(false)
+      if (text.includes('+PONG')) end('up')
+      else if (text.includes('-')) end(text.includes('-LOADING') ? 'reading' : 'none')
     })
   })
 }

@@ -45,15 +45,23 @@ export function keptPassword(home: string): string {
   return made
 }
 
-/** Asks `isUp` until it says yes; rejects when the child ends or `withinMs` have passed. */
-export async function untilUp(child: ChildProcess, withinMs: number, isUp: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + withinMs
+/** A store's answer at its start: `reading`, where it says that it reads what it has. */
+export type StartAnswer = 'up' | 'reading' | 'none'
+
+/**
+ * Asks until it is up; rejects when the child ends or says nothing for `withinMs`. One that reads what it has may take
+ * as long as it needs: ended in the middle, it would begin again.
+ */
+export async function untilUp(child: ChildProcess, withinMs: number, ask: () => Promise<StartAnswer>): Promise<void> {
+  let heardAt = Date.now()
   for (;;) {
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error(`ended with ${child.signalCode ?? `code ${child.exitCode}`} before it was ready`)
     }
-    if (await isUp()) return
-    if (Date.now() > deadline) throw new Error(`not ready within ${withinMs / 1000} s`)
+    const answer = await ask()
+    if (answer === 'up') return
+    if (answer === 'reading') heardAt = Date.now()
+    if (Date.now() > heardAt + withinMs) throw new Error(`not ready within ${withinMs / 1000} s`)
     await new Promise((go) => setTimeout(go, 25))
   }
 }

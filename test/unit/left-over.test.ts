@@ -8,6 +8,7 @@ import { endLeftOver } from '../../start/processes/left-over.ts'
 import { supervise } from '../../start/processes/supervise.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { runOnce } from '../../start/stores/launch.ts'
+import { type StartAnswer, untilUp } from '../../start/stores/store.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
 const folder = setUpFolder()
@@ -57,4 +58,23 @@ test('a ClickHouse that hangs is ended in a later start too, and has more time t
   expect(await hangsFor()).toBe('not ready within 120 s')
   mkdirSync(join(home, 'data'))
   expect(await hangsFor()).toBe('not ready within 900 s')
+})
+
+test('a store that says that it reads what it has is waited for, one that says nothing is not', async () => {
+  const child = { exitCode: null, signalCode: null } as ChildProcess
+  const until = (answers: readonly StartAnswer[]) => {
+    vi.useFakeTimers()
+    const left = [...answers]
+    const up = untilUp(child, 1_000, async () => left.shift() ?? 'none').then(
+      () => 'up',
+      (error: Error) => error.message,
+    )
+    return vi
+      .runAllTimersAsync()
+      .then(() => up)
+      .finally(() => vi.useRealTimers())
+  }
+  expect(await until([...Array<StartAnswer>(200).fill('reading'), 'up'])).toBe('up')
+  expect(await until([...Array<StartAnswer>(200).fill('none'), 'up'])).toBe('not ready within 1 s')
+  expect(await until(['reading'])).toBe('not ready within 1 s')
 })

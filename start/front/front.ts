@@ -151,10 +151,10 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     return server
   }
 
-  const servers = [await listen(options.host, options.port)]
+  const servers = [await listen(options.host === 'localhost' ? '127.0.0.1' : options.host, options.port)]
   const { port } = servers[0]!.address() as AddressInfo
-  // `localhost` is ::1 first on many systems; where that isn't there, 127.0.0.1 is enough.
-  if (options.host === '127.0.0.1')
+  // `localhost` is ::1 first on many systems, and nothing else on some; where that isn't there, 127.0.0.1 is enough.
+  if (['127.0.0.1', 'localhost', '0.0.0.0'].includes(options.host))
     await listen('::1', port).then(
       (server) => servers.push(server),
       (error: Error) => {

@@ -400,3 +400,15 @@ test('short links go to ingest: under `/l`, under a path of their own, or right 
     await other.close()
   }
 })
+
+test.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
+  'a front on %s answers at both addresses of localhost',
+  async (host) => {
+    const local = await startFront({ ...options, host })
+    for (const name of ['127.0.0.1', '[::1]']) {
+      const { status } = await fetch(`http://${name}:${local.port}/`)
+      expect([name, status]).toEqual([name, 200])
+    }
+    await local.close()
+  },
+)

@@ -29,7 +29,8 @@ import { say } from './say.ts'
 import { embeddedStores, type StoreUrls } from './stores/embedded-stores.ts'
 
 export interface Started {
-  port: number
+  /** Where this machine reaches it, without a slash at its end. */
+  localRoot: string
   dev: DevFile
   /** The secret key was made at this start: show it. */
   isNewKey: boolean
@@ -84,7 +85,10 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
       },
       // Until the hosts are known, a path that may be a key is ingest's: it answers what it can't know with 503.
       isAtShortDomain: (host, path) => shortDomains?.has(host) ?? isShortLink(path, ''),
-      page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
+      page: async () => {
+        const { localRoot } = addressesOf(config, front.port)
+        return statusPage([...running.services, ...running.stores], givenStores(config), localRoot)
+      },
       demo: makeDemoSite(() => scriptUrl),
       ...(config.shortUrlHost !== undefined && { shortLinkPath: shortLinkPathOf(config.shortUrlHost) }),
       countryHeader: config.countryHeader,
@@ -124,7 +128,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     await Promise.all(running.services.map(({ firstUp }) => firstUp)).finally(() => clearInterval(telling))
     scriptUrl = scriptUrlOf(addresses.apiHost, first.trackingKey)
     const signInUrl = `${addresses.localRoot}/dashboard/sign-in?token=${first.signInToken}`
-    return { port: front.port, dev: written!, isNewKey: first.isNew, signInUrl }
+    return { localRoot: addresses.localRoot, dev: written!, isNewKey: first.isNew, signInUrl }
   }
 
   /** Once its content is known: anew whenever a process comes or goes. */
@@ -236,9 +240,15 @@ interface Addresses {
 }
 
 function addressesOf(config: Config, port: number): Addresses {
-  const localRoot = `http://localhost:${port}`
+  const localRoot = `http://${localNameOf(config.listenHost)}:${port}`
   const apiHost = config.apiHost ?? localRoot
   return { localRoot, apiHost, shortUrlHost: config.shortUrlHost ?? `${apiHost}/l` }
+}
+
+/** Where the front listens on another address alone, `localhost` leads nowhere. */
+function localNameOf(host: string): string {
+  if (['127.0.0.1', '::1', 'localhost', '0.0.0.0', '::'].includes(host)) return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
 }
 
 function devOf(

@@ -9,7 +9,7 @@ export function say(line: string): void {
 }
 
 /** Prints the next steps. The secret key is shown only when it is new. */
-export function greet({ port, dev, isNewKey, signInUrl }: Started): void {
+export function greet({ localRoot, dev, isNewKey, signInUrl }: Started): void {
   const file = relative(process.cwd(), devFilePath(dev.data_dir)) || devFilePath(dev.data_dir)
   const keys = isNewKey
     ? `Keys, shown this once (later they stand in ${file}):
@@ -18,7 +18,7 @@ export function greet({ port, dev, isNewKey, signInUrl }: Started): void {
     : `Keys: see ${file}`
   const readKey = isNewKey ? dev.api_key : `$(node -p "require('${devFilePath(dev.data_dir)}').api_key")`
   process.stdout.write(`
-svc runs at http://localhost:${port}/  (Ctrl-C stops it)
+svc runs at ${localRoot}/  (Ctrl-C stops it)
 
 Your dashboard (the link signs you in once, within 15 minutes, on this machine; \`npx svc owner link\` makes another):
   ${signInUrl}
@@ -26,11 +26,11 @@ Your dashboard (the link signs you in once, within 15 minutes, on this machine; 
 ${keys}
 
 Send an event:
-  curl http://localhost:${port}/api/v1/growth/track -d '{"tracking_key":"${dev.tracking_key}","event_type":"track","event_name":"pageview","url":"https://example.com/","anonymous_id":"me"}'
+  curl ${localRoot}/api/v1/growth/track -d '{"tracking_key":"${dev.tracking_key}","event_type":"track","event_name":"pageview","url":"https://example.com/","anonymous_id":"me"}'
 and read it two seconds later:
-  curl http://localhost:${port}/v1/analytics/overview -H "Authorization: Bearer ${readKey}"
+  curl ${localRoot}/v1/analytics/overview -H "Authorization: Bearer ${readKey}"
 
 Or let a browser send them, from a small site that has the script:
-  http://localhost:${port}/demo/
+  ${localRoot}/demo/
 `)
 }

@@ -220,8 +220,10 @@ test('starts no store that is given by its URL; stops in order, ends every child
   const stores = await freshStores()
   const { databaseUrl, redisUrl, clickhouseUrl } = stores
   const env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, CLICKHOUSE_URL: clickhouseUrl }
-  const given = await startProduct(stores.dataDir, env)
+  const given = await startProduct(stores.dataDir, { ...env, LISTEN_HOST: '127.0.0.2' })
   expect(given.dev).toMatchObject({ database_url: databaseUrl, redis_url: redisUrl, clickhouse_url: clickhouseUrl })
+  // It listens there alone.
+  expect(given.dev.base_url).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/v1$/)
   expect(given.dev.pids).toMatchObject({ postgres: null, redis: null, clickhouse: null, ingest: expect.any(Number) })
   expect(existsSync(join(stores.dataDir, 'postgres'))).toBe(false)
   const pids = Object.values(given.dev.pids).filter((pid) => pid !== null)

@@ -32,5 +32,5 @@ ENV DATA_DIR=/var/lib/svc
 VOLUME /var/lib/svc
 # Ingest alone has its health among its own paths.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=120s \
-  CMD ["node", "-e", "const ask = (path) => fetch(`http://127.0.0.1:${process.env.PORT || 8080}${path}`); ask('/health').then((said) => (said.status === 404 ? ask('/api/v1/growth/health') : said)).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const host = process.env.LISTEN_HOST || '127.0.0.1'; const root = `http://${host.includes(':') ? `[${host}]` : host}:${process.env.PORT || 8080}`; const ask = (path) => fetch(root + path); ask('/health').then((said) => (said.status === 404 ? ask('/api/v1/growth/health') : said)).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/start/main.js"]

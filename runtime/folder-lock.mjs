@@ -14,6 +14,11 @@ export class FolderInUse extends Error {
   name = 'FolderInUse'
 }
 
+/** The machine has no `flock` that does what is asked of it; the message is a line for its user. */
+export class CantLock extends Error {
+  name = 'CantLock'
+}
+
 /**
  * A look at the lock holds it for the moments of a process. Whoever wants it waits for longer than that, also on a
  * busy machine.
@@ -27,7 +32,7 @@ const heldStatus = 200
  * @param {string} path
  * @returns {{ release(): void }}
  * @throws {FolderInUse} when another running process has it
- * @throws {Error} where the folder can't be locked
+ * @throws {CantLock} where `flock` is missing or fails
  */
 export function lockFolder(path) {
   const file = join(path, 'lock')
@@ -89,5 +94,9 @@ function tryLock(descriptor, ...options) {
   })
   if (status === 0) return true
   if (status === heldStatus) return false
-  throw new Error(`the folder can't be locked by \`flock\` of util-linux: ${(error?.message ?? stderr).trim()}`)
+  const why =
+    error?.code === 'ENOENT'
+      ? 'there is no such command here. Linux systems come with it, macOS does not'
+      : (error?.message ?? stderr).trim()
+  throw new CantLock(`the folder can't be locked by \`flock\` of util-linux: ${why}`)
 }

@@ -1,7 +1,7 @@
 /** One installation and build at a time: `npm start` and `npm test` may be given at once in a fresh clone. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
+import { CantLock, FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
 import { root, say } from './root.mjs'
 
 const waitStepMs = 200
@@ -22,6 +22,10 @@ function takeLock(folder) {
     mkdirSync(folder, { recursive: true })
     return waitFor(folder)
   } catch (error) {
+    if (error instanceof CantLock) {
+      say(error.message)
+      process.exit(1)
+    }
     if (!['mkdir', 'open'].includes(error.syscall)) throw error
     // Whoever runs the services need not be who brings new sources.
     say(

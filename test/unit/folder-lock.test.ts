@@ -45,23 +45,32 @@ test('a folder that nothing can lock is an error of its own', () => {
   process.env['PATH'] = folder
   try {
     expect(() => lockFolder(folder)).toThrow(
-      "the folder can't be locked by `flock` of util-linux: spawnSync flock ENOENT",
+      "the folder can't be locked by `flock` of util-linux: there is no such command here",
     )
   } finally {
     process.env['PATH'] = PATH
   }
 })
 
+test('a build without `flock` ends with a line that names it', () => {
+  const { status, stderr } = tryBuild({ PATH: folder })
+  expect([status, stderr]).toEqual([
+    1,
+    "svc: the folder can't be locked by `flock` of util-linux: there is no such command here. Linux systems come with it, macOS does not\n",
+  ])
+})
+
 test('a build in a folder that can’t be written ends with a line that says how to make it', () => {
-  for (const file of ['start/lock.mjs', 'start/root.mjs', 'runtime/folder-lock.mjs']) {
-    cpSync(projectFile(file), join(folder, file))
-  }
   writeFileSync(join(folder, '.cache'), '')
-  const script = `import { underLock } from './start/lock.mjs'; underLock(() => console.log('built'))`
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: folder,
-    encoding: 'utf8',
-  })
+  const { status, stdout, stderr } = tryBuild(process.env)
   expect([status, stdout]).toEqual([1, ''])
   expect(stderr).toMatch(/^svc: a build is needed, and can't begin \(E.*\): `npm run build` makes it.*\n$/)
 })
+
+function tryBuild(env: NodeJS.ProcessEnv) {
+  for (const file of ['start/lock.mjs', 'start/root.mjs', 'runtime/folder-lock.mjs']) {
+    cpSync(projectFile(file), join(folder, file))
+  }
+  const script = `import { underLock } from './start/lock.mjs'; underLock(() => console.log('built'))`
+  return spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder, encoding: 'utf8', env })
+}

@@ -66,7 +66,7 @@ export function sessionOf(
     if (adapter.name === 'simulated') return { credentials: null, version: 0 }
     const found = await readCredentials(pg, account.id)
     if (found === null) throw isDisconnected
-    return { credentials: JSON.parse(box.open(found.sealed)), version: found.version }
+    return { credentials: JSON.parse(opened(box, found)), version: found.version }
   }
 
   /** @throws `over` where nothing renews the session */
@@ -130,6 +130,17 @@ export function sessionOf(
         throw isOver(reason) ? refusing(reason, renewed) : reason
       })
     }
+  }
+}
+
+/** @throws ProviderError where they can't be read any more: whoever connects the account again gives new ones */
+function opened(box: SecretBox, { sealed, version }: { readonly sealed: Buffer; readonly version: number }): string {
+  try {
+    return box.open(sealed)
+  } catch (cause) {
+    const failure = { kind: 'reauthenticate', code: 'not_authorized', refusedVersion: version } as const
+    const message = 'The credentials were stored under another SECRET_KEY: connect the account again'
+    throw new ProviderError(failure, message, { cause })
   }
 }
 

@@ -235,6 +235,19 @@ test('a session is renewed by one of two processes, whose refresh token works on
   await closed
 })
 
+test('an account whose credentials are of another SECRET_KEY is expired, and the post says why', async () => {
+  const account = await connect()
+  await stores.pg.query(`UPDATE social_account_credentials SET sealed = '\\x0102' WHERE social_account_id = $1`, [
+    account,
+  ])
+  const post = await publishNow('Unread', account)
+  expect([post.status, post.targets[0]!.publish_result]).toMatchObject([
+    'failed',
+    { error: { code: 'not_authorized', message: expect.stringContaining('another SECRET_KEY'), retryable: false } },
+  ])
+  expect(await serializeAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+})
+
 test('an app password that was revoked expires the account', async () => {
   const account = await connect()
   on.server.expireAccess()

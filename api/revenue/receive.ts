@@ -106,7 +106,7 @@ async function record(
   if (!isSignedLately(provider, headers, now)) throw problem('signature_invalid')
   const connection = await readRevenueConnection(pg, id, provider)
   if (connection === null) throw problem('revenue_connection_not_found')
-  const secret = revenueBox.open(connection.secret)
+  const secret = opened(revenueBox, connection.secret)
   if (!isSignedBy(secret, { provider, headers, body, now })) throw problem('signature_invalid')
   const parsed = parseJsonBody(body)
   if (!parsed.ok) throw parsed.status === 400 ? problem('body_unparsable') : invalid(parsed.detail)
@@ -124,4 +124,14 @@ async function record(
     await tellPayments(tx, workspaceId, known, now)
   })
   return 'done'
+}
+
+/** @throws Error, so that the provider asks again, and the log says what to do */
+function opened(box: SecretBox, sealed: Buffer): string {
+  try {
+    return box.open(sealed)
+  } catch (cause) {
+    const remedy = '`svc revenue connect --connection ID` replaces it'
+    throw new Error(`the connection's secret was stored under another SECRET_KEY: ${remedy}`, { cause })
+  }
 }

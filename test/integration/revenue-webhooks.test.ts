@@ -4,6 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Environment, Paddle } from '@paddle/paddle-node-sdk'
 import { describe, expect, test } from 'vitest'
+import { routeRevenue } from '../../api/revenue/receive.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
+import type { RequestHead } from '../../runtime/http/head.ts'
+import type { HttpRequest, Route } from '../../runtime/http/server.ts'
+import { makeLog } from '../../runtime/log.ts'
 import { revenueBodyBytesMax } from '../../schemas/limits/revenue-limits.ts'
 import { revenueProviders } from '../../schemas/revenue.ts'
 import { setUpApi, testApiHost } from '../support/api.ts'
@@ -86,6 +92,19 @@ describe('a signature', () => {
       status: 404,
       body: { detail: 'Revenue connection not found' },
     })
+  })
+
+  test('of a connection whose secret is of another SECRET_KEY can’t be read, and the reason names the remedy', async () => {
+    const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+    const body = JSON.stringify(customPayment)
+    const head = { method: 'POST', path: connected.url.replace(testApiHost, ''), query: '' } as RequestHead
+    const signed = Object.entries(signatureOf('custom', connected.secret, body))
+    const headers = new Map(signed.map(([name, value]) => [name.toLowerCase(), value]))
+    const revenueBox = makeSecretBox('of another installation', revenueSecretsPurpose)
+    const receiver = { pg: stores.pg, revenueBox, clock: systemClock, log: makeLog('test', 'silent') }
+    const { handle } = routeRevenue(head, receiver) as Route
+    const read = handle({ ...head, headers, body: Buffer.from(body) } as unknown as HttpRequest)
+    await expect(read).rejects.toThrow('another SECRET_KEY: `svc revenue connect --connection ID` replaces it')
   })
 
   test('is asked for before a body of any length, and no body is longer than a mebibyte', async () => {

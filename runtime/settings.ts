@@ -38,7 +38,16 @@ function optionalUrl(name: string, protocols: string[], shownDefault: string, me
 /** The beginning of public addresses, without the slash that it may be given with. */
 function publicRoot(name: string, shownDefault: string, meaning: string): Setting<string | undefined> {
   const { read } = optionalUrl(name, ['http:', 'https:'], shownDefault, meaning)
-  return setting(name, shownDefault, meaning, (value) => read(value)?.replace(/\/+$/, ''))
+  return setting(name, shownDefault, meaning, (value) => {
+    // A file of settings may end its lines in another way, and a URL is read without that.
+    const root = read(value?.trim() || undefined)
+    if (root === undefined) return undefined
+    const { username, password } = new URL(root)
+    if (username !== '' || password !== '' || /[?#]/.test(root)) {
+      throw new Error('must end with the host, its port or a path: no user, and no parameters')
+    }
+    return root.replace(/\/+$/, '')
+  })
 }
 
 function integer(name: string, fallback: number, min: number, max: number, meaning: string): Setting<number> {

@@ -30,10 +30,19 @@ test.each(['dns.example.com', '9.9.9.9:0', '9.9.9.9:65536', '9.9.9', '9.9.9.9,',
 test('a root is the same with and without slashes at its end', () => {
   const root = 'https://go.example.com'
   for (const [sent, expected] of [root, `${root}/`, `${root}//`]
+    .concat(`${root}\r`, ` ${root} `)
     .map((text) => [text, root])
     .concat([[`${root}/to/`, `${root}/to`]])) {
     expect(readConfig({ API_HOST: sent }).apiHost).toBe(expected)
     expect(readConfig({ SHORT_URL_HOST: sent }).shortUrlHost).toBe(expected)
+  }
+})
+
+test('a root that nothing can stand behind is refused, without its password', () => {
+  for (const text of ['https://stats.example.com/?a=1', 'https://stats.example.com#a', 'https://a:pass@example.com']) {
+    const read = () => readConfig({ API_HOST: text })
+    expect(read).toThrow(/^API_HOST must end with/)
+    expect(read).not.toThrow(/pass/)
   }
 })
 

@@ -1,13 +1,26 @@
 /** Jobs that failed for good. */
-import { askForRetry, listSetAsideJobs } from '../../postgres/tables/set-aside-jobs.ts'
+import { askForRetry, countSetAsideJobs, listSetAsideJobs } from '../../postgres/tables/set-aside-jobs.ts'
+import { setAsideJobsListed, setAsideJobsListedMax } from '../../schemas/limits/store-limits.ts'
 import { CommandFailed, defineCommand, readId } from '../command.ts'
 import { tableOr } from '../table.ts'
 
 export const listJobs = defineCommand({
   name: 'jobs list',
   summary: 'List the jobs that failed for good and were set aside, oldest first, with their reason.',
-  options: {},
-  run: ({ installation }) => listSetAsideJobs(installation.postgres()),
+  options: {
+    limit: {
+      value: 'N',
+      meaning: `At most so many, up to ${setAsideJobsListedMax}; ${setAsideJobsListed} when left out.`,
+    },
+  },
+  async run({ options, installation, progress }) {
+    const max = options.count('limit', setAsideJobsListedMax) ?? setAsideJobsListed
+    const pg = installation.postgres()
+    const jobs = await listSetAsideJobs(pg, max)
+    const count = [...(await countSetAsideJobs(pg)).values()].reduce((sum, each) => sum + each, 0)
+    if (count > jobs.length) progress.line(`the oldest ${jobs.length} of ${count} are shown: --limit N shows more`)
+    return jobs
+  },
   show: (jobs) =>
     tableOr(
       'nothing is set aside',

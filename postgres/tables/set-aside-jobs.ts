@@ -41,9 +41,10 @@ export async function forgetEndedJobs(q: Queryable): Promise<void> {
 }
 
 /** Oldest first. */
-export function listSetAsideJobs(q: Queryable): Promise<SetAsideJob[]> {
+export function listSetAsideJobs(q: Queryable, max: number): Promise<SetAsideJob[]> {
   return q.query<SetAsideJob>(
-    'SELECT id, job, subject, reason, set_aside_at, retry_asked_at FROM set_aside_jobs ORDER BY id',
+    'SELECT id, job, subject, reason, set_aside_at, retry_asked_at FROM set_aside_jobs ORDER BY id LIMIT $1',
+    [max],
   )
 }
 

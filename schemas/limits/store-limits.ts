@@ -27,3 +27,7 @@ export const healthDeadlineMs = 2 * second
 
 /** `Retry-After` in seconds for a 503. */
 export const retryAfterSeconds = 5
+
+/** How many jobs that failed for good a command lists: a fault of all webhooks sets aside hundreds of thousands. */
+export const setAsideJobsListed = 100
+export const setAsideJobsListedMax = 10_000

@@ -135,3 +135,16 @@ test('a retry of what is not there says so', async () => {
   })
   expect(await svc('jobs', 'retry', 'some')).toMatchObject({ code: 2 })
 })
+
+test('a list of very many says how many there are, and shows the oldest', async () => {
+  await stores.pg.query(
+    `INSERT INTO set_aside_jobs (job, subject, reason) SELECT 'tests', 'of_' || n, 'a fault' FROM generate_series(1, 20000) AS n`,
+  )
+  const list = (...words: string[]) => runSvc(['jobs', 'list', ...words], { DATABASE_URL: stores.databaseUrl })
+  const { code, out, err } = await list()
+  expect([code, out.match(/of_\d+/g)?.length, out.includes('of_1 ')]).toEqual([0, 100, true])
+  expect(err).toBe('the oldest 100 of 20000 are shown: --limit N shows more\n')
+  expect((await list('--limit', '10000')).out.match(/of_\d+/g)).toHaveLength(10_000)
+  expect((await list('--limit', '10001')).code).toBe(2)
+  await stores.pg.query(`DELETE FROM set_aside_jobs WHERE job = 'tests'`)
+})

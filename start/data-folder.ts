@@ -28,8 +28,15 @@ export function takeDataFolder(dataDir: string): DataFolder {
     return { path, release: lockFolder(path).release }
   } catch (error) {
     if (error instanceof FolderInUse) throw new StartRefused(`DATA_DIR ${error.message}${servedFrom(path)}`)
-    throw new StartRefused(`DATA_DIR ${path} can't be used: ${error instanceof Error ? error.message : error}`)
+    const why = error instanceof Error ? error.message : error
+    throw new StartRefused(`DATA_DIR ${path} can't be used: ${why}${remedyOf(error)}`)
   }
+}
+
+/** As for a folder of the machine that a container's user is given. */
+function remedyOf(error: unknown): string {
+  if (!['EPERM', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
+  return `: the folder and all in it must belong to the user who starts this, whose number is ${process.getuid?.()}`
 }
 
 /** Where the start that has the folder serves; empty while it is still starting. */

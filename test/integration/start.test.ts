@@ -172,6 +172,13 @@ test('names a setting that is wrong, in one line', async () => {
     code: 1,
     lines: [expect.stringContaining('DATA_DIR')],
   })
+  // The kernel's own folder, which nobody may change.
+  expect(await refusedStart({ DATA_DIR: '/proc/self/task' })).toEqual({
+    code: 1,
+    lines: [
+      expect.stringMatching(/^DATA_DIR .* EPERM.* must belong to the user who starts this, whose number is \d+$/),
+    ],
+  })
 })
 
 test.each(['ingest', 'api'] as const)(

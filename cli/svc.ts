@@ -2,8 +2,15 @@
 import { CommandFailed, OutputClosed } from './command.ts'
 import { runCommandLine } from './run.ts'
 
+/** By then most commands have ended that were interrupted. */
+const stillThereMs = 1_000
+
 const interrupted = new AbortController()
-process.once('SIGINT', () => interrupted.abort())
+process.once('SIGINT', () => {
+  interrupted.abort()
+  // A store that hangs is waited for until its deadline.
+  setTimeout(() => process.stderr.write('svc: stopping; Ctrl-C again ends it at once\n'), stillThereMs).unref()
+})
 process.once('SIGTERM', () => interrupted.abort())
 
 /** Whoever reads them may have enough: `svc events export | head`. The write that fails says so. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
@@ -17,6 +18,7 @@ import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeKey, makeWorkspace } from '../support/api.ts'
 import { runSvc, storeSettings } from '../support/command-line.ts'
 import { compileService } from '../support/compile.ts'
+import { listening } from '../support/listening.ts'
 import { setUpStores } from '../support/stores.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
@@ -156,6 +158,19 @@ describe('every command', () => {
     setTimeout(() => child.stdin.write('long enough '.repeat(1_000)), 3_000)
     const [code] = await once(child, 'close')
     expect([code, said]).toEqual([1, expect.stringContaining('a password must have 10 to 200 characters')])
+  })
+
+  test('that waits for a store that hangs says how to end it, when it is interrupted', async () => {
+    const hanging = createServer()
+    const { port } = await listening(hanging)
+    const env = { ...environment(), DATABASE_URL: `postgres://svc:secret@127.0.0.1:${port}/svc` }
+    const child = spawn(process.execPath, [await compileService('cli/svc.ts'), 'keys', 'list'], { env })
+    await once(hanging, 'connection')
+    child.kill('SIGINT')
+    expect(String(await once(child.stderr, 'data'))).toContain('Ctrl-C again')
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([null, 'SIGINT'])
+    hanging.close()
   })
 
   test('says its version', async () => {

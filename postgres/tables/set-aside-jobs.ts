@@ -1,4 +1,5 @@
 /** Jobs that failed for good, with their reason, until an operator asks for another try. */
+import { setAsideJobsRetriedEach } from '../../schemas/limits/store-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 
 export interface SetAsideJob {
@@ -62,11 +63,16 @@ export function askForRetry(q: Queryable, id: number | undefined): Promise<SetAs
   )
 }
 
-/** Takes those away that an operator wants again: whoever runs the job does so now. @returns what they are about */
+/**
+ * Takes those away that an operator wants again, the oldest of very many: whoever runs the job does so now.
+ * @returns what they are about
+ */
 export async function takeAskedRetries(q: Queryable, job: string): Promise<string[]> {
   const rows = await q.query<{ subject: string }>(
-    'DELETE FROM set_aside_jobs WHERE job = $1 AND retry_asked_at IS NOT NULL RETURNING subject',
-    [job],
+    `DELETE FROM set_aside_jobs WHERE id IN (
+       SELECT id FROM set_aside_jobs WHERE job = $1 AND retry_asked_at IS NOT NULL ORDER BY id LIMIT $2)
+     RETURNING subject`,
+    [job, setAsideJobsRetriedEach],
   )
   return rows.map(({ subject }) => subject)
 }

@@ -31,3 +31,5 @@ export const retryAfterSeconds = 5
 /** How many jobs that failed for good a command lists: a fault of all webhooks sets aside hundreds of thousands. */
 export const setAsideJobsListed = 100
 export const setAsideJobsListedMax = 10_000
+/** How many of them one transaction begins again, within its deadline: the next ones follow in seconds. */
+export const setAsideJobsRetriedEach = 5_000

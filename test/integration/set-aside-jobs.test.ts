@@ -7,11 +7,12 @@ import { jobs } from '../../pipeline/queue/jobs.ts'
 import { schedulesOf, startSweep } from '../../pipeline/queue/schedule.ts'
 import { startWorker } from '../../pipeline/queue/worker.ts'
 import { expireDeliveries } from '../../pipeline/retention/expire-deliveries.ts'
-import { setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
+import { retryAsked, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
+import { setAsideJobsRetriedEach } from '../../schemas/limits/store-limits.ts'
 import { runSvc } from '../support/command-line.ts'
 import { setUpReceiver } from '../support/receiver.ts'
 import { patience, setUpWebhooks } from '../support/webhooks.ts'
@@ -126,6 +127,22 @@ test('a sweep that is closed in its midst asks Postgres nothing more', async () 
   })
   await sweep.swept
   expect(asked).toBe(1)
+})
+
+test('very many that are wanted again are taken in portions, the oldest first', async () => {
+  const wanted = setAsideJobsRetriedEach + 3
+  await stores.pg.query(
+    `INSERT INTO set_aside_jobs (job, subject, reason, retry_asked_at) SELECT 'tests', 'of_' || n, 'a fault', now()
+     FROM generate_series(1, $1::int) AS n`,
+    [wanted],
+  )
+  const taken: number[] = []
+  const take = () =>
+    retryAsked(stores.pg, 'tests', async (_tx, ids) => {
+      taken.push(ids.length, Math.max(...ids))
+    })
+  for (let time = 0; time < 3; time++) await take()
+  expect(taken).toEqual([setAsideJobsRetriedEach, setAsideJobsRetriedEach, 3, wanted])
 })
 
 test('a retry of what is not there says so', async () => {

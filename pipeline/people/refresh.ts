@@ -81,7 +81,9 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   }
   // Their events are copied, so they can be credited by them at once. Again after a death before the end.
   const changed = [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))]
-  for (const some of inPortions(changed, contactsPerStatement)) await recreditContacts(pg, some)
+  for (const some of inPortions(changed, contactsPerStatement)) {
+    await pg.transaction((tx) => recreditContacts(tx, some))
+  }
   await pg.transaction(async (tx) => {
     // First, because it reads from ClickHouse: no contact is locked meanwhile.
     const told = await writeConversions(tx, work.ch, added, now)

@@ -4,6 +4,7 @@ import { milliseconds } from '../clock.ts'
 import type { ErasedPerson } from './erasures.ts'
 import { inboxUserId } from './inbox.ts'
 import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
+import { lockLedger } from './revenue-ledger.ts'
 
 /**
  * Forgets who paid, in the ledger. Payments stay, with what they are credited to, but no longer say by which session.
@@ -12,6 +13,8 @@ import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
  */
 export async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
   const { workspaceId, contactId, email, anonymousIds, sharedTimes } = person
+  // Events and imports change the same rows in another order.
+  await lockLedger(tx, workspaceId)
   await tx.query(
     `WITH user_ids AS (
        SELECT user_id FROM contacts WHERE id = $4 AND user_id != ''

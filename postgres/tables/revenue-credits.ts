@@ -5,6 +5,7 @@ import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { inboxUserId } from './inbox.ts'
 import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
+import { lockLedger } from './revenue-ledger.ts'
 
 /** Times are milliseconds since 1970. */
 export interface DuePayment {
@@ -136,8 +137,11 @@ export async function saveCredits(q: Queryable, credited: readonly CreditedPayme
  * Payments of these contacts, as of what is known of them now, are due. Those that were never credited are already. User ids
  * that a contact had before are in the inbox alone, which is read where payments name user ids.
  */
-export async function recreditContacts(q: Queryable, contactIds: readonly number[]): Promise<void> {
-  await q.query(
+export async function recreditContacts(tx: Queryable, contactIds: readonly number[]): Promise<void> {
+  // Events and imports change the same payments in another order.
+  const workspaces = 'SELECT DISTINCT workspace_id AS id FROM contacts WHERE id = ANY ($1::bigint[]) ORDER BY id'
+  for (const { id } of await tx.query<{ id: number }>(workspaces, [contactIds])) await lockLedger(tx, id)
+  await tx.query(
     `WITH news AS (
        SELECT c.workspace_id, 'email' AS field, c.email AS value FROM contacts c WHERE c.id = ANY ($1::bigint[])
        UNION SELECT c.workspace_id, 'user_id', c.user_id FROM contacts c WHERE c.id = ANY ($1::bigint[]) AND c.user_id != ''

@@ -1,5 +1,11 @@
 /** Conversions of a link, and payments, are credited by what the person did, on whichever browser or server that was. */
 import { expect, test, vi } from 'vitest'
+import type { Queryable } from '../../postgres/client.ts'
+import { forgetPayer } from '../../postgres/tables/erased-payers.ts'
+import type { ErasedPerson } from '../../postgres/tables/erasures.ts'
+import { recreditContacts } from '../../postgres/tables/revenue-credits.ts'
+import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
+import type { ToldFacts } from '../../postgres/tables/told-payments.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldStored } from '../support/figures.ts'
@@ -190,4 +196,42 @@ test('a link and a post led to those who came by them, and to the conversions cr
     revenue_cents: 0,
     revenue_by_currency: {},
   })
+})
+
+test.each([
+  ['a payer who becomes known', (tx: Queryable, { contactId }: ErasedPerson) => recreditContacts(tx, [contactId!])],
+  ['a payer who is erased', forgetPayer],
+])('%s and events of the same payments never both wait for each other', async (_, change) => {
+  const { pg } = stores
+  const { workspaceId } = mine
+  const email = 'ada@example.com'
+  const told = (...payments: string[]): ToldFacts[] =>
+    payments.map((id) => {
+      const payment = { id, occurredAt: now, paid: { valueCents: 500, currency: 'USD' }, refunds: [] }
+      return { provider: 'custom', facts: { payment, references: [`payment:${id}`], payer: { email }, toldAt: now } }
+    })
+  const record = (...payments: string[]) =>
+    pg.transaction((tx) => recordRevenue(tx, { workspaceId, now }, told(...payments)))
+  await record('a', 'b', 'c')
+  await pg.query('UPDATE revenue_payments SET credited_at = now() WHERE workspace_id = $1', [workspaceId])
+  const [contact] = await pg.query<{ id: number }>(
+    `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     VALUES ($1, $2, 1, 1, 1, 1, 1) RETURNING id`,
+    [workspaceId, email],
+  )
+  const person = { workspaceId, contactId: contact!.id, email, emailHash: '1', anonymousIds: [], browsers: [] }
+  const waiting = async (count: number) => {
+    const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await expect.poll(async () => (await pg.query(sql)).length, { timeout: 20_000 }).toBe(count)
+  }
+  const begun = await pg.transaction(async (tx) => {
+    await tx.query(`SELECT FROM revenue_payments WHERE workspace_id = $1 AND payment = 'b' FOR UPDATE`, [workspaceId])
+    const changing = pg.transaction((own) => change(own, { ...person, sharedTimes: [] }))
+    await waiting(1)
+    const recording = record('c', 'a')
+    await waiting(2)
+    return [changing, recording]
+  })
+  const ends = await Promise.allSettled(begun)
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
 })

@@ -18,7 +18,7 @@ import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { readMutations } from '../../clickhouse/mutations.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
+import { bindFromBeginning, readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
 import { findContactsByHash } from '../../postgres/tables/contacts.ts'
 import {
   type ErasedPlace,
@@ -44,6 +44,7 @@ import type { Folding } from '../fold/fold.ts'
 import { eraseReplays } from './erase-replays.ts'
 import { touchedDays, writeSomeCells } from './erased-days.ts'
 import { erasedLookUpMs, eventsOf, findPlaces } from './erased-events.ts'
+import { holdMerging } from './merge.ts'
 
 /** They stand in its text. */
 const idsPerMutation = 50_000
@@ -220,13 +221,18 @@ function divide(places: readonly ErasedPlace[]): { visitors: readonly string[]; 
  */
 async function repair(
   { pg, ch }: Folding,
-  { workspaceId, emailHash }: Erasure,
+  { workspaceId, emailHash, browsers }: Erasure,
   places: readonly ErasedPlace[],
   now: number,
 ): Promise<BuildDay[]> {
   const days = (await touchedDays(pg, workspaceId, places, now)).filter(({ isRead }) => isRead)
   await markCellsStale(pg, days)
   const { visitors, serverHours } = divide(places)
+  // Only now: until their events were gone, these would have been the next contact's.
+  await pg.transaction(async (tx) => {
+    await holdMerging(tx)
+    await bindFromBeginning(tx, workspaceId, [...new Set(browsers.map(({ visitor }) => visitor))])
+  })
   const contactIds = await findContactsOf(pg, workspaceId, emailHash, visitors)
   await addPeopleWork(
     pg,

@@ -156,6 +156,22 @@ export async function replaceBindings(
   )
 }
 
+/** Gives the first contact of each browser all of its time before, which was an erased person's. */
+export async function bindFromBeginning(
+  tx: Queryable,
+  workspaceId: number,
+  visitors: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `UPDATE bindings b SET from_at = 0, from_id = 0
+     FROM (SELECT DISTINCT ON (anonymous_id) anonymous_id, from_at, from_id FROM bindings
+           WHERE workspace_id = $1 AND visitor = ANY ($2::numeric[]) ORDER BY anonymous_id, from_at, from_id) AS first
+     WHERE b.workspace_id = $1 AND first.from_at > 0
+       AND (b.anonymous_id, b.from_at, b.from_id) = (first.anonymous_id, first.from_at, first.from_id)`,
+    [workspaceId, visitors],
+  )
+}
+
 export type FactPlace = Pick<StoredFact, 'anonymousId' | 'at' | 'eventId'>
 /** Before all facts of a workspace. */
 export const firstFact: FactPlace = { anonymousId: '', at: Number.MIN_SAFE_INTEGER, eventId: 0 }

@@ -199,6 +199,11 @@ async function toldConversions({ workspaceId }: TestWorkspace): Promise<number> 
   return (await stores.pg.query(`SELECT 1 FROM outbox WHERE ${which}`, [workspaceId])).length
 }
 
+async function listed(workspace: TestWorkspace) {
+  const people = await askPeople(api, workspace).people()
+  return people.map(({ id: _, object_id: __, contact_id: ___, ...person }) => person)
+}
+
 test('removes a person everywhere, and leaves what is as if the person had never been', async () => {
   const workspace = await prepare([...anns, ...others])
   await makePayment(workspace, 'email', 'ann@example.com', 30)
@@ -221,9 +226,7 @@ test('removes a person everywhere, and leaves what is as if the person had never
   expect(await placesWith('ann@example.com')).toEqual([])
   expect(await toldConversions(workspace)).toBe(2)
   expect(await shownOf(workspace)).toEqual(aloneShown)
-  const shown = async (asked: TestWorkspace) =>
-    (await askPeople(api, asked).people()).map(({ id: _, object_id: __, contact_id: ___, ...person }) => person)
-  expect(await shown(workspace)).toEqual(await shown(alone))
+  expect(await listed(workspace)).toEqual(await listed(alone))
   expect(await placesWith('user-of-ann')).toEqual([])
   const ledger = `SELECT payment, source, session FROM revenue_payments WHERE workspace_id = $1 ORDER BY payment`
   expect(await stores.pg.query(ledger, [workspace.workspaceId])).toEqual([
@@ -488,6 +491,14 @@ test('rows without an e-mail go by browser and time, also those that are stored 
   // Visitors whose events aren't removed yet are no contacts.
   const people = await askPeople(api, workspace).people()
   expect(people.flatMap(({ email }) => email ?? [])).toEqual(['ben@example.com'])
+})
+
+test('what is sent later of the time of somebody erased is of whoever had the browser next', async () => {
+  const [workspace, other] = [await prepare([...anns, ...others]), await prepare(others)]
+  await eraseBy(workspace, { email: 'ann@example.com' })
+  for (const one of [workspace, other]) await track(ingest, one, [event('shared', 5, { source: 'news' })])
+  await settlePeople(stores, ingest)
+  expect(await listed(workspace)).toEqual(await listed(other))
 })
 
 test('an identify that is stored after the erasure leaves no trace', async () => {

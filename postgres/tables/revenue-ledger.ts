@@ -9,6 +9,7 @@ import type { Payer } from '../../schemas/revenue.ts'
 import type { MoneyLine } from '../../schemas/told-conversions.ts'
 import type { Queryable } from '../client.ts'
 import { takeNamedLock } from '../named-lock.ts'
+import { renameCharges, underIntents } from './charge-names.ts'
 import { insertOutboxRows, type OutboxRow } from './outbox.ts'
 import { type Entry, entriesOf, gatherPayments, keyOf, type ToldFacts, type ToldPayment } from './told-payments.ts'
 
@@ -31,8 +32,10 @@ interface KnownPayment {
  *
  * @returns the payments and the refunds that became known by them
  */
-export async function recordRevenue(tx: Queryable, ledger: Ledger, told: readonly ToldFacts[]): Promise<MoneyLine[]> {
+export async function recordRevenue(tx: Queryable, ledger: Ledger, given: readonly ToldFacts[]): Promise<MoneyLine[]> {
   await lockLedger(tx, ledger.workspaceId)
+  await renameCharges(tx, ledger.workspaceId, given)
+  const told = await underIntents(tx, ledger.workspaceId, given)
   for (const [provider, own] of groupBy(told, (each) => each.provider)) await notePayers(tx, ledger, provider, own)
   const payments = gatherPayments(told, ledger.now)
   if (payments.size === 0) return []
@@ -65,7 +68,7 @@ export async function listOtherAmounts(
   workspaceId: number,
   told: readonly ToldFacts[],
 ): Promise<string[]> {
-  const entries = told.flatMap(({ provider, facts: { payment } }) =>
+  const entries = (await underIntents(q, workspaceId, told)).flatMap(({ provider, facts: { payment } }) =>
     entriesOf(payment, Number.MAX_SAFE_INTEGER)
       .filter(({ totalCents }) => totalCents === null)
       .map(({ entry, valueCents, currency }) => ({ provider, payment: payment!.id, entry, valueCents, currency })),

@@ -372,6 +372,37 @@ describe('imports', () => {
     expect((await workspace.ask({ days: '3' })).metrics.revenue_cents).toBe(2_250)
   })
 
+  test.each([
+    ['before', 'after'],
+    ['after', 'before'],
+  ])(
+    'name a charge of Stripe %s its webhook and a refund %s it: both are of the payment of its intent',
+    async (...order) => {
+      const stripe = await connectProvider(stores, workspace.id, 'stripe')
+      const created = Date.parse('2025-11-18T12:00:00Z') / 1000
+      const money = { currency: 'usd', amount: 1_000, amount_captured: 1_000, amount_refunded: 0 }
+      const charge = { id: 'ch_1', payment_intent: 'pi_1', created, captured: true, ...money }
+      const sent = { type: 'charge.succeeded', created, data: { object: charge } }
+      const lines = [',1000,2025-11-18T12:00:00Z,ada@example.com', 'refund,250,2025-11-19T12:00:00Z,']
+      for (const [nth, place] of order.entries()) {
+        const path = file(`provider,id,currency,type,value_cents,occurred_at,email\nstripe,ch_1,USD,${lines[nth]}\n`)
+        const importing = async () =>
+          expect((await svc('revenue', 'import', path)).json).toMatchObject({ lines: 1, other_amounts: { count: 0 } })
+        if (place === 'before') await importing()
+        expect((await sendEvent(api, 'stripe', stripe, sent)).status).toBe(200)
+        if (place === 'after') await importing()
+      }
+      expect(
+        (await readLedger(stores, workspace.id)).map(({ payment, value_cents }) => [payment, value_cents]),
+      ).toEqual([
+        ['pi_1', 1_000],
+        ['pi_1', -250],
+      ])
+      const told = await stores.pg.query('SELECT type FROM outbox WHERE workspace_id = $1 ORDER BY id', [workspace.id])
+      expect(told).toEqual([{ type: 'revenue.recorded' }, { type: 'revenue.refunded' }])
+    },
+  )
+
   test('with a wrong line change nothing and name it', async () => {
     const path = file(
       'id,value_cents,currency,occurred_at\na,1000,USD,2025-11-18T12:00:00Z\nb,-5,USD,2025-11-18T12:00:00Z\n',

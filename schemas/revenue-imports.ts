@@ -47,6 +47,10 @@ export const RevenueLine = z
     ({ provider, type, payment_id }) => type !== 'refund' || payment_id || provider !== 'paddle',
     "A refund of this provider needs a payment_id: its own id is the adjustment's",
   )
+  .refine(({ provider, id }) => provider !== 'stripe' || id === undefined || /^(pi|ch|py)_/.test(id), {
+    path: ['id'],
+    message: "An id of this provider is a payment intent's or a charge's, such as `pi_12` or `ch_12`",
+  })
   // Orders and invoices are numbered apart. No webhook would be found to tell of a payment with another id.
   .refine(({ provider, id }) => provider !== 'lemonsqueezy' || id === undefined || /^(order|invoice) \d+$/.test(id), {
     path: ['id'],

@@ -440,6 +440,7 @@ describe('imports', () => {
 
   test.each([
     ['stripe,re_1,refund,pi_1', 'A refund of this provider has no payment_id'],
+    ['stripe,re_1,refund,', "id: An id of this provider is a payment intent's or a charge's"],
     ['lemonsqueezy,re_1,refund,order 1', 'A refund of this provider has no payment_id'],
     ['lemonsqueezy,12,payment,', 'id: An id of this provider is such as `order 12` or `invoice 12`'],
     ['paddle,txn_1,refund,', 'A refund of this provider needs a payment_id'],

@@ -14,7 +14,7 @@ import type { HttpRequest, NoRoute, Route, StreamedRoute } from '../../runtime/h
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
-import { inWorkspace, withoutWorkspace, workspaceIn } from '../../schemas/workspace-address.ts'
+import { withoutWorkspace, workspaceIn } from '../../schemas/workspace-address.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
 import { authorizePath } from '../oauth/metadata.ts'
 import type { Operation } from '../operations/define.ts'
@@ -42,7 +42,6 @@ import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredenti
 import { addressIn, leadingOn, makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 import { browsersPath, makeSignedInBrowsers } from './signed-in-browsers.ts'
 
-const workspacePath = '/dashboard/workspace'
 const signOutPath = '/dashboard/sign-out'
 const playerPath = '/dashboard/player'
 /** A form with one number. */
@@ -137,8 +136,6 @@ export function makeDashboardRoute(
     if (!isReading && !isFromOwnPage(head)) return refused('workspace_access_denied')
     if (path === signOutPath)
       return method === 'POST' ? page('sign-out', signOut) : refused('method_not_allowed', 'POST')
-    if (path === workspacePath)
-      return method === 'POST' ? page('workspace', move, smallFormBytesMax) : refused('method_not_allowed', 'POST')
     if (path === forgotPath && !isMailSetUp()) return page('forgot', () => redirect(signInPath))
     const form = Object.hasOwn(forms, path) ? forms[path] : undefined
     if (form !== undefined && method === 'POST') {
@@ -150,16 +147,6 @@ export function makeDashboardRoute(
     if (asset !== undefined) return page('asset', asset)
     if (path === playerPath) return page('player', playerPage)
     return page('page', showPage)
-  }
-
-  /** To another workspace of whoever is signed in, by the form of the header. */
-  async function move(request: HttpRequest): Promise<HttpReply> {
-    const token = tokenOf(request.headers.get('cookie'))
-    const id = workspaceIn(request.body.toString())
-    if (id === undefined || (token !== undefined && (await moveBrowserSession(pg, token, id))))
-      return redirect('/dashboard')
-    // The page leads to the sign-in, or to a workspace that is open: a browser shows whatever is answered here.
-    return redirect(inWorkspace('/dashboard', id))
   }
 
   async function signOut(head: RequestHead): Promise<HttpReply> {

@@ -44,7 +44,7 @@ test('another workspace is added by keyboard, waits for its first event, and the
   const asked: string[] = []
   page.on('request', (request) => asked.push(new URL(request.url()).pathname))
   let go: (() => Promise<void>) | undefined
-  await page.route('**/dashboard/workspace', (route) => {
+  await page.route('**/dashboard?workspace=*', (route) => {
     go = () => route.continue()
   })
   await page.evaluate(`setTimeout(() => dispatchEvent(new Event('online')), 2_000)`)

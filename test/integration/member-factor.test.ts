@@ -107,7 +107,7 @@ test('a page that names a workspace is of that one, wherever another tab took th
   const second = await makeWorkspace(stores)
   const joining = 'INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, $3)'
   await stores.pg.query(joining, [second.workspaceId, mine.ownerId, 'admin'])
-  await post('/dashboard/workspace', { workspace: String(second.workspaceId) }, { ...fromOwnPage, cookie: owner })
+  await api.ask(`/dashboard?workspace=${second.workspaceId}`, { headers: { cookie: owner } })
   const named = (workspaceId: number) => `member=${member.id}&workspace=${workspaceId}`
   const open = (query: string) => api.ask(`${path}?${query}`, { headers: { cookie: owner } })
   for (const id of [second.workspaceId, mine.workspaceId + 1_000]) expect((await open(named(id))).status).toBe(403)

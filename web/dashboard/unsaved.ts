@@ -49,7 +49,7 @@ function isGivenUp(): boolean {
   return confirm("Leave without saving? What you changed isn't saved.")
 }
 
-/** For a page that ends its requests and then sends a form: the browser would ask too late. */
+/** For a page that ends its requests and then leaves: the browser would ask too late. */
 export function mayLeavePage(): boolean {
   isPageLeft = mayLeave()
   return isPageLeft

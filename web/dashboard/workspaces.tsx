@@ -1,4 +1,5 @@
 /** The name of the workspace; for a member of several, the choice between them. */
+import { inWorkspace } from '../../schemas/workspace-address.ts'
 import { beginAnewAfterBack } from './after-back.ts'
 import { openByKey } from './choice.tsx'
 import type { Joined } from './may.ts'
@@ -54,13 +55,6 @@ export function goToWorkspace(id: number): boolean {
   beginAnewAfterBack()
   // Until the other page comes, the name above is its own already: nothing of this one is taken for it, or written into it.
   document.getElementById('app')!.inert = true
-  const form = document.createElement('form')
-  form.method = 'post'
-  form.action = '/dashboard/workspace'
-  const field = document.createElement('input')
-  Object.assign(field, { type: 'hidden', name: 'workspace', value: String(id) })
-  form.append(field)
-  document.body.append(form)
-  form.submit()
+  location.assign(inWorkspace('/dashboard', id))
   return true
 }

@@ -3,6 +3,7 @@ import { renderSVG } from 'uqr'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
+import { inWorkspace } from '../../../schemas/workspace-address.ts'
 import { fault, focusedField, plainPage } from '../pages.ts'
 
 export const factorPath = '/dashboard/second-factor'
@@ -81,13 +82,10 @@ function refusedNote(workspace: string): string {
 }
 
 function waysOut({ others }: NonNullable<Demand['refused']>): string {
-  const buttons = others.map(
-    ({ id, name }) => `<button type="submit" name="workspace" value="${id}">${escapeHtml(name)}</button>`,
+  const links = others.map(
+    ({ id, name }) => `<li><a href="${inWorkspace('/dashboard', id)}"><bdi>${escapeHtml(name)}</bdi></a></li>`,
   )
-  const move =
-    others.length === 0
-      ? ''
-      : `<form method="post" action="/dashboard/workspace"><p>Go on in another workspace:</p>${buttons.join(' ')}</form>`
+  const move = others.length === 0 ? '' : `<p>Go on in another workspace:</p><ul>${links.join('')}</ul>`
   return `${move}<form method="post" action="/dashboard/sign-out"><button type="submit">Sign out</button></form>`
 }
 

@@ -8,6 +8,12 @@ export function inWorkspace(address: string, id: number): string {
   return `${path}?${[...query, `${name}=${id}`].join('&')}${fragment}`
 }
 
+/** @returns the address, naming the workspace that a query names. @param query with or without its question mark */
+export function inWorkspaceOf(query: string, address: string): string {
+  const id = workspaceIn(query)
+  return id === undefined ? address : inWorkspace(address, id)
+}
+
 /** @param address a path with its query, or a query that begins with `?` */
 export function withoutWorkspace(address: string): string {
   const [path, query, fragment] = partsOf(address)

@@ -1,7 +1,7 @@
 /**
  * /dashboard/password: whoever is signed in gives the account another password, also where the plan has lapsed. It asks for the
- * current one, as a browser that is left open must not become somebody else's account. All other sessions end. Held by
- * test/integration/members.test.ts.
+ * current one, as a browser that is left open must not become somebody else's account. All other sessions end. The address
+ * may name the workspace that the tab shows, and so does the way back. Held by test/integration/members.test.ts.
  */
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { changePassword, findPasswordHash } from '../../postgres/tables/owner-passwords.ts'
@@ -13,10 +13,11 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
+import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import type { PageContext } from './page-context.ts'
 import { fault, headedPage, newPasswordFields } from './pages.ts'
 import { arrivingBrowser, findSignedIn, sessionCookie } from './session.ts'
-import { redirect, signInFor } from './sign-in.ts'
+import { leadingOn, redirect, signInPath } from './sign-in.ts'
 
 export const passwordPath = '/dashboard/password'
 
@@ -30,27 +31,29 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
 
   async function show(head: RequestHead): Promise<HttpReply> {
     const found = await signedIn(head)
-    if (found === null) return redirect(signInFor({ path: passwordPath, query: '' }))
-    if (head.query === 'changed') return passwordPage('changed')
-    return found.hash === null ? passwordPage(409) : passwordPage(200, found.email)
+    if (found === null) return redirect(signInBefore(head))
+    if (new URLSearchParams(head.query).has('changed')) return passwordPage('changed', head)
+    return found.hash === null ? passwordPage(409, head) : passwordPage(200, head, found.email)
   }
 
   async function change(request: HttpRequest): Promise<HttpReply> {
     const form = new URLSearchParams(request.body.toString())
     const password = form.get('password') ?? ''
     const found = await signedIn(request)
-    if (found === null) return redirect(signInFor({ path: passwordPath, query: '' }))
+    if (found === null) return redirect(signInBefore(request))
     const { session, email, hash } = found
-    if (hash === null) return passwordPage(409)
-    if (!isTakenAsPassword(password) || form.get('again') !== password) return passwordPage(422, email)
+    const page = (state: keyof typeof texts) => passwordPage(state, request, email)
+    if (hash === null) return passwordPage(409, request)
+    if (!isTakenAsPassword(password) || form.get('again') !== password) return page(422)
     return gate(request, {
       email,
-      refuse: () => passwordPage(429, email),
+      refuse: () => page(429),
       async pass() {
-        if (!(await isPasswordOf(form.get('current') ?? '', hash))) return passwordPage(401, email)
+        if (!(await isPasswordOf(form.get('current') ?? '', hash))) return page(401)
         const token = await set(request, session, { before: hash, after: await hashPassword(password) })
-        if (token === null) return passwordPage(401, email)
-        return redirect(`${passwordPath}?changed`, [sessionCookie(token, isSecure()), knownBrowsers.cookieFor(email)])
+        if (token === null) return page(401)
+        const cookies = [sessionCookie(token, isSecure()), knownBrowsers.cookieFor(email)]
+        return redirect(inWorkspaceOf(request.query, `${passwordPath}?changed`), cookies)
       },
     })
   }
@@ -71,6 +74,10 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
   return { show, change }
 }
 
+function signInBefore({ query }: RequestHead): string {
+  return leadingOn(signInPath, inWorkspaceOf(query, passwordPath))
+}
+
 const texts = {
   401: 'The current password is wrong.',
   409: 'This account signs in by links alone. Whoever runs the service gives it a password: <code>npx svc owner password</code>',
@@ -82,9 +89,14 @@ const texts = {
  * Plain HTML, so that any browser's keeper of passwords knows the form.
  * @param state 200 for the form alone, 401 wrong password, 409 an account without one, 422 no password, or one that differs, 429 too
  * many tries
+ * @param query that of the page's address
  * @param email whose password it is; undefined: without the form
  */
-function passwordPage(state: 'changed' | 200 | keyof typeof texts, email?: string): HttpReply {
+function passwordPage(
+  state: 'changed' | 200 | keyof typeof texts,
+  { query }: Pick<RequestHead, 'query'>,
+  email?: string,
+): HttpReply {
   const said = {
     changed: '<p role="status">The password was changed. All other browsers of this account are signed out.</p>',
     200: '<p>The new password ends all other sessions of this account, and its open invitations.</p>',
@@ -93,12 +105,12 @@ function passwordPage(state: 'changed' | 200 | keyof typeof texts, email?: strin
   return headedPage(
     state === 'changed' ? 200 : state,
     'Password',
-    `${note}${email === undefined ? '' : formFor(email)}<p><a href="/dashboard/settings">Back to the settings</a></p>`,
+    `${note}${email === undefined ? '' : formFor(email, query)}<p><a href="${inWorkspaceOf(query, '/dashboard/settings')}">Back to the settings</a></p>`,
   )
 }
 
-function formFor(email: string): string {
-  return `<form class="panel" method="post" action="${passwordPath}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
+function formFor(email: string, query: string): string {
+  return `<form class="panel" method="post" action="${inWorkspaceOf(query, passwordPath)}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
 <label>Current password <input name="current" type="password" autocomplete="current-password" required></label>
 ${newPasswordFields}<button type="submit">Change the password</button></form>`
 }

@@ -1,6 +1,6 @@
 /**
- * /dashboard/browsers: the browsers that are signed in to the own account, each of which can be signed out. It needs no plan. Held
- * by test/integration/signed-in-browsers.test.ts.
+ * /dashboard/browsers: the browsers that are signed in to the own account, each of which can be signed out. It needs no plan. The
+ * address may name the workspace that the tab shows, and so do those of its links. Held by test/integration/signed-in-browsers.test.ts.
  */
 
 import { type BrowserSession, endBrowserSessionsOf, listBrowserSessions } from '../../postgres/tables/owner-sessions.ts'
@@ -8,35 +8,46 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import type { PageContext } from './page-context.ts'
 import { plainPage } from './pages.ts'
 import { findSignedIn } from './session.ts'
-import { redirect, signInFor } from './sign-in.ts'
+import { leadingOn, redirect, signInPath } from './sign-in.ts'
 
 export const browsersPath = '/dashboard/browsers'
 
 export function makeSignedInBrowsers({ pg, authenticator, clock }: PageContext) {
   async function show(head: RequestHead): Promise<HttpReply> {
     const session = await findSignedIn(authenticator, head)
-    if (session === null) return redirect(signInFor({ path: browsersPath, query: '' }))
-    return browsersPage(await listBrowserSessions(pg, session.ownerId, clock.now()), session.id)
+    if (session === null) return redirect(signInBefore(head))
+    return browsersPage(await listBrowserSessions(pg, session.ownerId, clock.now()), session.id, head)
   }
 
   async function signOut(request: HttpRequest): Promise<HttpReply> {
     const session = await findSignedIn(authenticator, request)
-    if (session === null) return redirect(signInFor({ path: browsersPath, query: '' }))
+    if (session === null) return redirect(signInBefore(request))
     const wish = new URLSearchParams(request.body.toString()).get('browser') ?? ''
     const id = /^\d{1,15}$/.test(wish) ? Number(wish) : undefined
     // A browser that has ended meanwhile, or is another account's, changes nothing: the list says what is there.
     if (id !== undefined || wish === 'others') await endBrowserSessionsOf(pg, session.ownerId, { id, but: session.id })
-    return redirect(browsersPath)
+    return redirect(inWorkspaceOf(request.query, browsersPath))
   }
 
   return { show, signOut }
 }
 
+function signInBefore({ query }: RequestHead): string {
+  return leadingOn(signInPath, inWorkspaceOf(query, browsersPath))
+}
+
 /** @param ownId the session of the browser that shows the page: it signs out in the settings */
-function browsersPage(sessions: readonly BrowserSession[], ownId: number): HttpReply {
+function browsersPage(
+  sessions: readonly BrowserSession[],
+  ownId: number,
+  { query }: Pick<RequestHead, 'query'>,
+): HttpReply {
+  const address = (path: string) => inWorkspaceOf(query, path)
+  const formWith = (button: string) => `<form method="post" action="${address(browsersPath)}">${button}</form>`
   const lines = sessions.map(({ id, browser, createdAt, lastUsedAt }) => {
     const name = escapeHtml(browser ?? 'Unknown browser')
     const used = lastUsedAt === null ? '' : `, last used ${minuteOf(lastUsedAt)}`
@@ -55,12 +66,8 @@ function browsersPage(sessions: readonly BrowserSession[], ownId: number): HttpR
   return plainPage(
     200,
     'Signed-in browsers',
-    `<p>Times are in UTC. One that you don’t know? Sign it out, and <a href="/dashboard/password">change your password</a>.</p><ul>${lines.join('')}</ul>${others}<p><a href="/dashboard/settings">Back to the settings</a></p>`,
+    `<p>Times are in UTC. One that you don’t know? Sign it out, and <a href="${address('/dashboard/password')}">change your password</a>.</p><ul>${lines.join('')}</ul>${others}<p><a href="${address('/dashboard/settings')}">Back to the settings</a></p>`,
   )
-}
-
-function formWith(button: string): string {
-  return `<form method="post" action="${browsersPath}">${button}</form>`
 }
 
 function minuteOf(time: Date): string {

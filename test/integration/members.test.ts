@@ -256,6 +256,24 @@ test('members change their own password by the current one, without a plan too: 
   expect(audited!.metadata).toEqual({})
 })
 
+test('pages of the account lead back to the workspace that the tab shows, not to the one that was opened last', async () => {
+  const { email, cookie } = await makeMember(mine, 'viewer')
+  const fields = { current: memberPassword, password: 'another password', again: 'another password' }
+  for (const page of ['second-factor', 'browsers', 'password']) {
+    await post('/dashboard/sign-in', { email, password: memberPassword }, fromOwnPage)
+    const address = `/dashboard/${page}?workspace=7`
+    const shown = await (await api.ask(address, { headers: { cookie } })).text()
+    for (const part of [`action="${address}"`, 'href="/dashboard/settings?workspace=7"']) expect(shown).toContain(part)
+    const led = (await api.ask(address)).headers.get('location')
+    expect(led).toBe(`/dashboard/sign-in?${new URLSearchParams({ next: address })}`)
+  }
+  const changed = await post('/dashboard/password?workspace=7', fields, { ...fromOwnPage, cookie })
+  const next = changed.headers.get('location')!
+  expect(next).toBe('/dashboard/password?changed&workspace=7')
+  const said = await (await api.ask(next, { headers: { cookie: cookieOf(changed) } })).text()
+  for (const part of ['The password was changed', '/dashboard/settings?workspace=7']) expect(said).toContain(part)
+})
+
 test('an account that signs in by links alone gets no password in the dashboard', async () => {
   const cookie = cookieOf(
     await api.ask(`/dashboard/sign-in?token=${await createSignInLink(stores.pg, mine.workspaceId, now)}`),

@@ -176,7 +176,7 @@ function RequiredFactor({ isRequired, members, done }: FactorProps) {
       {isAsking && lacking.some(({ role }) => role === 'owner') && (
         <Dialog title="Require a second factor" close={() => setAsking(false)}>
           <p>
-            You have no second factor yourself. <a href="/dashboard/second-factor">Set yours up</a> first.
+            You have no second factor yourself. <a href={addressOf('/dashboard/second-factor')}>Set yours up</a> first.
           </p>
         </Dialog>
       )}

@@ -6,6 +6,7 @@ import { Copied } from './install.tsx'
 import { may, ownRole } from './may.ts'
 import { Panel } from './panel.tsx'
 import { send, signOutSent } from './query.ts'
+import { addressOf } from './shared-page.ts'
 
 export function SigningIn() {
   return (
@@ -26,11 +27,11 @@ export function SigningIn() {
         </p>
       )}
       <p>
-        <a href="/dashboard/password">Change your password</a>
+        <a href={addressOf('/dashboard/password')}>Change your password</a>
         {' · '}
-        <a href="/dashboard/second-factor">Second factor</a>
+        <a href={addressOf('/dashboard/second-factor')}>Second factor</a>
         {' · '}
-        <a href="/dashboard/browsers">Signed-in browsers</a>
+        <a href={addressOf('/dashboard/browsers')}>Signed-in browsers</a>
       </p>
       <div class="controls">
         <form method="post" action="/dashboard/sign-out" onSubmit={signOutSent}>

@@ -3,7 +3,7 @@ import { renderSVG } from 'uqr'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
-import { inWorkspace } from '../../../schemas/workspace-address.ts'
+import { inWorkspace, inWorkspaceOf } from '../../../schemas/workspace-address.ts'
 import { fault, focusedField, plainPage } from '../pages.ts'
 
 export const factorPath = '/dashboard/second-factor'
@@ -51,29 +51,37 @@ export interface Demand {
   }
 }
 
-interface FactorPage {
-  readonly demand: Demand
+interface WayOn {
   /** The page that it leads on to, once the factor is on. */
   readonly next: string
+  /** That of the page's address, which may name the workspace that the tab shows. */
+  readonly query: string
+}
+
+interface FactorPage extends WayOn {
+  readonly demand: Demand
   /** Undefined: there is no form. */
   readonly account?: AccountFactor
 }
 
 const statuses: Partial<Record<PageState, number>> = { 'wrong code': 401, required: 409 }
 
-export function secondFactorPage(state: PageState, { demand, next, account }: FactorPage): HttpReply {
+export function secondFactorPage(state: PageState, { demand, next, query, account }: FactorPage): HttpReply {
   const status = typeof state === 'number' ? state : (statuses[state] ?? 200)
   const { refused } = demand
   const before = refused === undefined ? '' : refusedNote(refused.workspace)
   const isFaulty = state !== 200 && !isNote(state)
-  const form = account === undefined ? '' : formOf(account, demand, next, isFaulty)
-  const after = refused === undefined ? wayOn(account?.on === undefined ? '/dashboard' : next) : waysOut(refused)
+  const form = account === undefined ? '' : formOf(account, demand, { next, query }, isFaulty)
+  const after =
+    refused === undefined ? wayOn({ next: account?.on === undefined ? '/dashboard' : next, query }) : waysOut(refused)
   return plainPage(status, title, `${before}${noteOf(state)}${form}${after}`)
 }
 
-function wayOn(next: string): string {
+function wayOn({ next, query }: WayOn): string {
   const [path, said] =
-    next === '/dashboard' ? ['/dashboard/settings', 'Back to the settings'] : [next, 'Go on to the page before']
+    next === '/dashboard'
+      ? [inWorkspaceOf(query, '/dashboard/settings'), 'Back to the settings']
+      : [next, 'Go on to the page before']
   return `<p><a href="${escapeHtml(path)}">${said}</a></p>`
 }
 
@@ -90,7 +98,7 @@ function waysOut({ others }: NonNullable<Demand['refused']>): string {
 }
 
 /** The only time that the codes can be read. */
-export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again', next: string): HttpReply {
+export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again', way: WayOn): HttpReply {
   const said =
     made === 'on'
       ? 'The second factor is on. All other browsers of this account are signed out.'
@@ -99,7 +107,7 @@ export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'
     200,
     'Recovery codes',
     `<p role="status">${said}</p><p>Keep these codes: each signs you in once, in place of the app’s. They are shown only now.</p>
-<pre role="group" tabindex="0" aria-label="Recovery codes">${codes.join('\n')}</pre>${wayOn(next)}`,
+<pre role="group" tabindex="0" aria-label="Recovery codes">${codes.join('\n')}</pre>${wayOn(way)}`,
   )
 }
 
@@ -111,26 +119,26 @@ function noteOf(state: PageState): string {
   return fault(texts[state])
 }
 
-function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand, next: string, isFaulty: boolean): string {
-  if (begun !== undefined) return setUpForm(begun, next, isFaulty)
-  if (on !== undefined) return turnForm(email, on, requiredBy, next)
+function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand, way: WayOn, isFaulty: boolean): string {
+  if (begun !== undefined) return setUpForm(begun, way, isFaulty)
+  if (on !== undefined) return turnForm(email, on, requiredBy, way)
   return `<p>Signing in by password then asks for a code of an authenticator app on your phone, too. A password that somebody learns is not enough.</p>
-${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`, next)}`
+${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`, way)}`
 }
 
-function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>, next: string, isFaulty: boolean): string {
+function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>, way: WayOn, isFaulty: boolean): string {
   const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(uri, { border: 4 }))}`
   return `<p>Scan this with an authenticator app, or type the key into it. Then enter the code that the app shows.</p>
 <p><img class="qr" src="${source}" alt="QR code for an authenticator app" width="200" height="200"></p>
 <p id="key">Key: time-based, 6 digits</p><pre role="group" tabindex="0" aria-labelledby="key">${escapeHtml(secret.replace(/(.{4})(?=.)/g, '$1 '))}</pre>
-${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required ${focusedField(isFaulty)}></label><button type="submit" name="wish" value="confirm">Turn it on</button>`, next)}`
+${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required ${focusedField(isFaulty)}></label><button type="submit" name="wish" value="confirm">Turn it on</button>`, way)}`
 }
 
 function turnForm(
   email: string,
   { since, recoveryCodesLeft }: NonNullable<AccountFactor['on']>,
   requiredBy: readonly string[],
-  next: string,
+  way: WayOn,
 ): string {
   const off =
     requiredBy.length === 0 ? '<button type="submit" class="danger" name="wish" value="off">Turn it off</button>' : ''
@@ -144,13 +152,13 @@ function turnForm(
 ${formWith(
   `${noEnter}${passwordFields(email)}${codeField('Code of the app, or a recovery code')}
 <button type="submit" name="wish" value="codes">Make other recovery codes</button>${off}`,
-  next,
+  way,
 )}`
 }
 
-function formWith(fields: string, next: string): string {
+function formWith(fields: string, { next, query }: WayOn): string {
   const kept = `<input type="hidden" name="next" value="${escapeHtml(next)}">`
-  return `<form class="panel" method="post" action="${factorPath}">${kept}${fields}</form>`
+  return `<form class="panel" method="post" action="${inWorkspaceOf(query, factorPath)}">${kept}${fields}</form>`
 }
 
 /** For a code of either kind. */

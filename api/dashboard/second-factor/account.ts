@@ -23,11 +23,12 @@ import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { makeRecoveryCode, readRecoveryCode, sha256Of } from '../../../schemas/keys.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
+import { inWorkspaceOf } from '../../../schemas/workspace-address.ts'
 import type { AccountChange } from '../audit-account.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
 import { findSignedIn } from '../session.ts'
-import { leadingOn, pageAfter, redirect, signInFor } from '../sign-in.ts'
+import { leadingOn, pageAfter, redirect, signInPath } from '../sign-in.ts'
 import { type Demand, factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
 
 interface AccountFactorContext extends PageContext {
@@ -44,18 +45,21 @@ interface Asking {
   readonly demand: Demand
   /** The page that it leads on to. */
   readonly next: string
+  /** That of the page's address, which may name the workspace that the tab shows. */
+  readonly query: string
 }
 
 export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, audit, issuer }: AccountFactorContext) {
   /** @returns the answer where nobody is signed in, or the account has no password */
   async function asking(head: RequestHead, sent: URLSearchParams): Promise<Asking | HttpReply> {
     const next = pageAfter(sent.get('next'))
+    const { query } = head
     const session = await findSignedIn(authenticator, head)
-    if (session === null) return redirect(signInFor({ path: factorPath, query: '' }))
+    if (session === null) return redirect(leadingOn(signInPath, inWorkspaceOf(query, factorPath)))
     const hash = await findPasswordHash(pg, session.ownerId)
     const demand = await demandOn(session)
-    if (hash === null) return secondFactorPage(409, { demand, next })
-    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()), demand, next }
+    if (hash === null) return secondFactorPage(409, { demand, next, query })
+    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()), demand, next, query }
   }
 
   async function demandOn({ ownerId, lacksFactor, isMember, workspace }: Authenticated): Promise<Demand> {
@@ -65,16 +69,15 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     return { requiredBy, refused: { workspace: workspace.name, others } }
   }
 
-  function page(state: PageState, { session: { name: email }, factor, demand, next }: Omit<Asking, 'hash'>): HttpReply {
-    if (factor === null) return secondFactorPage(state, { demand, next, account: { email } })
+  function page(state: PageState, { session: { name: email }, factor, ...asked }: Omit<Asking, 'hash'>): HttpReply {
+    if (factor === null) return secondFactorPage(state, { ...asked, account: { email } })
     const { enabledAt, recoveryCodesLeft } = factor
     if (enabledAt !== null) {
-      return secondFactorPage(state, { demand, next, account: { email, on: { since: enabledAt, recoveryCodesLeft } } })
+      return secondFactorPage(state, { ...asked, account: { email, on: { since: enabledAt, recoveryCodesLeft } } })
     }
     const secret = box.open(factor.sealed)
     return secondFactorPage(state, {
-      demand,
-      next,
+      ...asked,
       account: { email, begun: { secret, uri: totpUri(secret, issuer(), email) } },
     })
   }
@@ -103,7 +106,7 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
         if (!(await isPasswordOf(form.get('current') ?? '', hash))) return page(401, asked)
         if (isTurning) return turn(wish, request, asked, code)
         await beginSecondFactor(pg, session.ownerId, box.seal(makeTotpSecret()), clock.now())
-        return redirect(leadingOn(factorPath, asked.next))
+        return redirect(inWorkspaceOf(asked.query, leadingOn(factorPath, asked.next)))
       },
     })
   }
@@ -125,7 +128,7 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
       })
     })
     if ('done' in attempt) {
-      if (attempt.done) return recoveryCodesPage(made.codes, 'on', asked.next)
+      if (attempt.done) return recoveryCodesPage(made.codes, 'on', asked)
       const now = await findSecondFactor(pg, ownerId, clock.now())
       return page(now?.enabledAt == null ? 422 : 'on', { ...asked, factor: now })
     }
@@ -151,7 +154,9 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     )
     if ('done' in attempt && attempt.done === 'required') return page('required', asked)
     if ('done' in attempt)
-      return wish === 'off' ? redirect(`${factorPath}?off`) : recoveryCodesPage(made.codes, 'again', asked.next)
+      return wish === 'off'
+        ? redirect(inWorkspaceOf(asked.query, `${factorPath}?off`))
+        : recoveryCodesPage(made.codes, 'again', asked)
     return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)
   }
 

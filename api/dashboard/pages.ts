@@ -20,14 +20,17 @@ const headers = {
 
 export const assets = makeAssets(headers)
 
-/** The page that the script fills, with the answers that it begins with. */
-export function shell(answers: FirstAnswers): HttpReply {
+/**
+ * The page that the script fills, with the answers that it begins with.
+ * @param now the time of the service: the browser's clock may be another
+ */
+export function shell(answers: FirstAnswers, now: number): HttpReply {
   // Escaped, so that no text can end the script element. JSON reads it as the same.
   const json = JSON.stringify(answers).replaceAll('<', '\\u003c')
   return html(
     200,
     'Dashboard',
-    `<div id="app"></div><script type="application/json" id="answers">${json}</script>`,
+    `<div id="app" data-now="${now}"></div><script type="application/json" id="answers">${json}</script>`,
     headTags.script,
   )
 }
@@ -45,8 +48,8 @@ export const sharedPaths: readonly string[] = figurePages.map(sharedAddress)
  * The pages of every shared link: the server doesn't see which one. Other sites may frame them, as they have no cookie and
  * change nothing.
  */
-export function sharedPage(): HttpReply {
-  const page = shell({})
+export function sharedPage(now: number): HttpReply {
+  const page = shell({}, now)
   const ownHeaders = { 'Content-Security-Policy': policyWith('*'), 'Referrer-Policy': 'no-referrer' }
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }

@@ -131,7 +131,7 @@ export function makeDashboardRoute(
       return routeOperation(head)
     }
     if (sharedPaths.includes(path))
-      return isReading ? page('shared', sharedPage) : refused('method_not_allowed', 'GET, HEAD')
+      return isReading ? page('shared', () => sharedPage(clock.now())) : refused('method_not_allowed', 'GET, HEAD')
     if (path !== '/dashboard' && !path.startsWith('/dashboard/')) return undefined
     if (!isReading && !isFromOwnPage(head)) return refused('workspace_access_denied')
     if (path === signOutPath)
@@ -172,7 +172,7 @@ export function makeDashboardRoute(
       const session = await openNamed(head)
       if (session === null) return redirect(withoutWorkspace(addressIn(head)))
       if (session.lacksFactor) return redirect(leadingOn(factorPath, addressIn(head)))
-      return shell(await readFirst(head))
+      return shell(await readFirst(head), clock.now())
     } catch (error) {
       if (error instanceof Problem) return redirect(signInFor(head))
       throw error

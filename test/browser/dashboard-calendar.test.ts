@@ -36,6 +36,24 @@ const stateOf = async (id: number) => {
 const drag = (page: Page, title: string, on: string) =>
   page.locator(`.chip:has-text("${title}")`).dragTo(page.locator(cell(on)))
 
+test('the month and its today are those of the service, where the browser’s clock is months ahead', async (context) => {
+  const page = await signIn(context, '/dashboard/posts?view=month', {
+    before: (page) =>
+      page.addInitScript(`{
+        const ahead = ${100 * 86_400_000}
+        const { now } = Date
+        Date.now = () => now() + ahead
+        window.Date = class extends Date {
+          constructor(...given) {
+            given.length === 0 ? super(Date.now()) : super(...given)
+          }
+        }
+      }`),
+  })
+  const today = await page.getAttribute('.calendar [aria-current="date"]', 'data-day')
+  expect(Math.abs(Date.parse(today!) - Date.now())).toBeLessThan(2 * 86_400_000)
+})
+
 test('a post is dragged to another day, taken back, and refused where it isn’t ready or the day is over', async (context) => {
   const scheduled = await makePost('Launch', `${day(10)}T09:30:00Z`)
   const draft = await makePost('Idea')

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { clickMapDeepShare, clickMapViewClicksMax } from '../../schemas/limits/click-map-limits.ts'
 import type { ClickMap, Viewport } from '../../schemas/resources/click-map.ts'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
-import { localDay, readView, untilNow, type View } from './address.ts'
+import { readView, untilNow, type View } from './address.ts'
 import { Choice } from './choice.tsx'
 import { devices, mapQuestionOf, readMapped, writeMapped } from './click-map-address.ts'
 import { number, percent } from './format.ts'
@@ -12,6 +12,7 @@ import { MappedPage } from './mapped-page.tsx'
 import { may } from './may.ts'
 import { Failure, KeptFrom, PageLink } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { todayIn } from './request.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
 import { ViewDialogs } from './view-dialogs.tsx'
@@ -20,7 +21,7 @@ import { ViewDialogs } from './view-dialogs.tsx'
 const againMs = 600_000
 
 export function ClickMapPage({ search, workspace: { timezone }, navigate }: PageProps) {
-  const view = untilNow(readView(search), localDay(Date.now(), timezone))
+  const view = untilNow(readView(search), todayIn(timezone))
   const mapped = readMapped(search)
   const { path, device } = mapped
   const [hasCalendar, showCalendar] = useState(false)

@@ -1,7 +1,7 @@
 /** Events over time, by name or by a value of a property. Range, filters and all that is chosen stand in the address. */
 import { useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { localDay, readView, untilNow, type View, withDays } from './address.ts'
+import { readView, untilNow, type View, withDays } from './address.ts'
 import { wholeOf } from './chart-frame.ts'
 import { Choice } from './choice.tsx'
 import { EventsTable, nameOf } from './events-table.tsx'
@@ -20,7 +20,7 @@ import {
 import type { PageProps } from './later.tsx'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
-import { serverNow } from './request.ts'
+import { serverNow, todayIn } from './request.ts'
 import { AwaitedChart, SeriesChart } from './series-chart.tsx'
 import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
@@ -36,7 +36,7 @@ function readShown(search: string): EventsView {
 }
 
 export function EventsPage({ search, workspace: { timezone }, navigate }: PageProps) {
-  const today = localDay(Date.now(), timezone)
+  const today = todayIn(timezone)
   const view = untilNow(readView(search), today)
   const events = readShown(search)
   const [opened, open] = useState<ViewDialog>()

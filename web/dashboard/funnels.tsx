@@ -1,13 +1,14 @@
 /** Funnels: how many visitors did some steps in order. Range, filters and steps stand in the address. */
 import { useState } from 'preact/hooks'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
-import { localDay, readView, shownValue, untilNow, type View } from './address.ts'
+import { readView, shownValue, untilNow, type View } from './address.ts'
 import { number, percent, span } from './format.ts'
 import { type FunnelView, funnelQuestionOf, readFunnel, withinLabel, writeFunnel } from './funnel-address.ts'
 import { FunnelSteps } from './funnel-steps.tsx'
 import type { PageProps } from './later.tsx'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { todayIn } from './request.ts'
 import { SavedFunnels } from './saved-funnels.tsx'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
@@ -17,7 +18,7 @@ import { type ViewDialog, ViewDialogs } from './view-dialogs.tsx'
 const againMs = 15_000
 
 export function FunnelsPage({ search, workspace, navigate }: PageProps) {
-  const view = untilNow(readView(search), localDay(Date.now(), workspace.timezone))
+  const view = untilNow(readView(search), todayIn(workspace.timezone))
   const funnel = readFunnel(search)
   const [opened, open] = useState<ViewDialog>()
   const opening = {

@@ -1,6 +1,7 @@
 /** Until when a secret key or a shared link works: asked for and shown. */
 import type { ApiKeyResource } from '../../schemas/resources/api-key.ts'
 import { time } from './format.ts'
+import { serverNow } from './request.ts'
 
 interface KeyStateProps {
   readonly of: Pick<(typeof ApiKeyResource)['_output'], 'revoked_at' | 'expires_at'>
@@ -10,7 +11,7 @@ interface KeyStateProps {
 export function KeyState({ of: { revoked_at, expires_at }, timezone }: KeyStateProps) {
   if (revoked_at !== null) return <span class="bad">revoked</span>
   if (expires_at === null) return <span class="good">live</span>
-  if (Date.parse(expires_at) <= Date.now()) return <span class="bad">expired</span>
+  if (Date.parse(expires_at) <= serverNow()) return <span class="bad">expired</span>
   return <span class="good">until {time(expires_at, timezone)}</span>
 }
 

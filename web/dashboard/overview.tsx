@@ -5,7 +5,6 @@ import {
   crawlersQuestionOf,
   type Days,
   type Filter,
-  localDay,
   panelTabs,
   questionOf,
   type Tab,
@@ -29,6 +28,7 @@ import { PageFlowPanel } from './page-flow.tsx'
 import { Panel } from './panel.tsx'
 import { Failure, Isolated, KeptFrom } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { todayIn } from './request.ts'
 import { SearchTermsPanel } from './search-terms.tsx'
 import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
@@ -64,7 +64,7 @@ const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
 const everMs = 60_000
 
 export function OverviewPage({ view: chosenView, workspace, go, navigate }: PageProps) {
-  const today = localDay(Date.now(), workspace.timezone)
+  const today = todayIn(workspace.timezone)
   const view = untilNow(chosenView, today)
   const goToDays = (days: Days) => go(withDays(view, days, today))
   const isAwaited = useRef(true)

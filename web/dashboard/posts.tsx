@@ -4,10 +4,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListedPost } from '../../schemas/resources/post.ts'
 import type { PostingTimes } from '../../schemas/resources/posting-times.ts'
 import { AccountName, type Handles, useHandles } from './account-names.tsx'
-import { isDay, localDay } from './address.ts'
+import { isDay } from './address.ts'
 import { dayAfter, daysOfSpan } from './calendar-days.ts'
 import { Feeds } from './feeds.tsx'
-import { localMoment, time } from './format.ts'
+import { time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
@@ -20,6 +20,7 @@ import { isWaiting, onlyWaiting, WaitingFilter } from './post-review.tsx'
 import { PostingTimesEditor } from './posting-times.tsx'
 import { type CalendarProps, PostsCalendar } from './posts-calendar.tsx'
 import { useAnswer } from './query.ts'
+import { momentIn, todayIn } from './request.ts'
 
 const listed = 100
 /** Posts in a calendar: more than anybody looks at. */
@@ -33,11 +34,10 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const named = params.get('view') ?? ''
   const view: ViewName = Object.hasOwn(views, named) ? (named as ViewName) : 'list'
   const asked = params.get('day') ?? ''
-  const day = asked.length === 10 && isDay(asked) ? asked : today(workspace.timezone)
+  const day = asked.length === 10 && isDay(asked) ? asked : todayIn(workspace.timezone)
   const chosen = onlyWaiting(search) ? { review: 'waiting' } : undefined
   const go = (to: ViewName, on: string) =>
     navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on, ...chosen })}`)
-  const now = () => localMoment(new Date().toISOString(), workspace.timezone)
   const { answer: times } = useAnswer<(typeof PostingTimes)['_output']>('/posting-times')
   const [isSettingUp, setUp] = useState(false)
   const [showsFeeds, showFeeds] = useState(false)
@@ -86,7 +86,9 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
           span={view}
           chosen={chosen}
           go={(on, span = view) => go(span, on)}
-          write={(on, at) => write({ at: at === undefined ? timeOfNew(on, now()) : `${on}T${at}` })}
+          write={(on, at) =>
+            write({ at: at === undefined ? timeOfNew(on, momentIn(workspace.timezone)) : `${on}T${at}` })
+          }
         />
       )}
       {showsFeeds && <Feeds timezone={workspace.timezone} close={() => showFeeds(false)} />}
@@ -95,10 +97,6 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
       )}
     </main>
   )
-}
-
-function today(timezone: string): string {
-  return localDay(Date.now(), timezone)
 }
 
 type Shown = Omit<PostProps, 'post'>

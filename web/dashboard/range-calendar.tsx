@@ -4,10 +4,11 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { overviewRangeDaysMax } from '../../schemas/limits/overview-limits.ts'
-import { type Days, daysOf, isDay, lengthOf, localDay, wholeDaysOf } from './address.ts'
+import { type Days, daysOf, isDay, lengthOf, wholeDaysOf } from './address.ts'
 import { dayByKey, dayInWords, firstWeekday, monthAfter, monthInWords, weekOf, weeksOfMonth } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { Refusal } from './parts.tsx'
+import { todayIn } from './request.ts'
 
 interface RangeCalendarProps {
   readonly days: Days | null
@@ -17,7 +18,7 @@ interface RangeCalendarProps {
 }
 
 export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarProps) {
-  const today = localDay(Date.now(), timezone)
+  const today = todayIn(timezone)
   const whole = days && wholeDaysOf(days)
   const [from, setFrom] = useState(whole?.from ?? '')
   const [to, setTo] = useState(whole?.to ?? '')

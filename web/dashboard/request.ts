@@ -1,4 +1,6 @@
 /** One request of the dashboard to the API: its workspace, its deadline, and in words why it failed. */
+import { localDay } from './address.ts'
+import { localMoment } from './format.ts'
 import { isShared, linkFragment, openedWorkspace } from './shared-page.ts'
 
 /** The question is at fault. */
@@ -23,12 +25,30 @@ export function endRequests(): void {
   end.abort()
 }
 
-/** How far the server's clock is ahead of this one, by its last answer. */
-let aheadMs = 0
+/** Tests outside of a browser have none. */
+declare const document:
+  | { getElementById(id: string): { readonly dataset: Readonly<Record<string, string>> } | null }
+  | undefined
 
-/** The time by the server's clock, which decides what lies in the future; by this one before the first answer. */
+/** The server's time as it sent the page. */
+const sentWithPage = typeof document === 'undefined' ? undefined : document.getElementById('app')?.dataset['now']
+
+/** How far the server's clock is ahead of this one, by the page and then by the last answer. */
+let aheadMs = sentWithPage === undefined ? 0 : Number(sentWithPage) - Date.now()
+
+/** The time by the server's clock, which decides what lies in the future. */
 export function serverNow(): number {
   return Date.now() + aheadMs
+}
+
+/** The local day, by the server's clock. */
+export function todayIn(timeZone: string): string {
+  return localDay(serverNow(), timeZone)
+}
+
+/** The same with the time of day: `2030-03-01T09:00`. */
+export function momentIn(timeZone: string): string {
+  return localMoment(new Date(serverNow()).toISOString(), timeZone)
 }
 
 export interface ApiAnswer {

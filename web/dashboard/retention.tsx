@@ -1,12 +1,13 @@
 /** Retention: how many of those who came first in a day, week or month came back. Range and interval stand in the address. */
 import { useState } from 'preact/hooks'
 import type { Retention } from '../../schemas/resources/retention.ts'
-import { localDay, readView, untilNow, type View } from './address.ts'
+import { readView, untilNow, type View } from './address.ts'
 import { linesOf } from './csv.ts'
 import { number, percent } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { Failure, KeptFrom } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { todayIn } from './request.ts'
 import {
   averageOf,
   cohortNames,
@@ -35,7 +36,7 @@ const againMs = 15_000
 const columnsMax = 60
 
 export function RetentionPage({ search, workspace: { timezone }, navigate }: PageProps) {
-  const view = untilNow(readView(search), localDay(Date.now(), timezone))
+  const view = untilNow(readView(search), todayIn(timezone))
   const interval = readInterval(search)
   const [hasCalendar, showCalendar] = useState(false)
   const go = (next: View) => navigate(writeRetention(next, readInterval(location.search)))

@@ -1,16 +1,8 @@
 /** Single keys: the ranges by their letter, and whatever else docs/dashboard.md lists. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import {
-  type Comparison,
-  localDay,
-  type RangeKey,
-  ranges,
-  readView,
-  shifted,
-  type View,
-  withoutFilter,
-} from './address.ts'
+import { type Comparison, type RangeKey, ranges, readView, shifted, type View, withoutFilter } from './address.ts'
 import { Dialog } from './dialog.tsx'
+import { todayIn } from './request.ts'
 import { isShared } from './shared-page.ts'
 import { doKeysAct, letKeysAct } from './single-keys.ts'
 
@@ -92,7 +84,7 @@ export function useOverviewKeys({ timezone, go, openFilter, openCalendar }: Over
   usePageKeys((key, event) => {
     // Reads the address: the drawn view may be a key behind.
     const view = readView(location.search)
-    const today = localDay(Date.now(), timezone)
+    const today = todayIn(timezone)
     if (Object.hasOwn(ranges, key)) go({ ...view, days: null, range: key as RangeKey })
     else if (key === 'e') go(shifted({ ...view, days: null, range: 'd' }, today, -1))
     else if (key === 'arrowleft' || key === 'arrowright') {

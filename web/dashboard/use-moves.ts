@@ -7,6 +7,7 @@ import type { Post } from './post-draft.ts'
 import { isMovable, moveTo } from './post-move.ts'
 import { type Step, stepsToDraft, takeSteps } from './post-steps.ts'
 import type { Sent } from './query.ts'
+import { momentIn } from './request.ts'
 import { useTouchDrag } from './touch-drag.ts'
 
 interface MovesOf {
@@ -36,7 +37,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   const underWay = useRef(new Map<number, Promise<Sent<Post>>>())
   const newest = useRef<Promise<Sent<Post>>>(undefined)
   const toFocus = useRef<number | undefined>(undefined)
-  const now = () => localMoment(new Date().toISOString(), timezone)
+  const now = () => momentIn(timezone)
   const known = posts ?? []
   // One that goes to days that weren't asked for yet is shown there too.
   const others = [...ahead.values()].filter(({ id }) => !known.some((post) => post.id === id))

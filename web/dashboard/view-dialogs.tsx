@@ -1,8 +1,9 @@
 /** The dialogs that the controls of a page's view open: another filter, other days, saved filters. */
-import { localDay, type View, withDays, withFilter } from './address.ts'
+import { type View, withDays, withFilter } from './address.ts'
 import { FilterForm } from './filter-form.tsx'
 import type { Overview } from './overview-data.ts'
 import { RangeCalendar } from './range-calendar.tsx'
+import { todayIn } from './request.ts'
 import { SavedViews } from './saved-views.tsx'
 
 export type ViewDialog = 'filter' | 'calendar' | 'saved'
@@ -22,7 +23,7 @@ export function ViewDialogs({ view, timezone, opened, overview, go, close }: Vie
     return <FilterForm overview={overview} close={close} add={(filter) => go(withFilter(view, filter))} />
   if (opened === 'saved') return <SavedViews view={view} go={go} close={close} />
   if (opened !== 'calendar') return null
-  const today = localDay(Date.now(), timezone)
+  const today = todayIn(timezone)
   return (
     <RangeCalendar
       days={view.days}

@@ -111,6 +111,34 @@ test('links lead to the sections, and an address with a section stays there whil
   expect(linksTop).toBeLessThan(await topOf('site'))
 })
 
+test('nothing in the settings is shown before all lists above it have come', async (context) => {
+  const page = await signIn(context, '/dashboard/links')
+  for (const [late, next] of [
+    ['social-accounts/checked', 'Members'],
+    ['domains', 'Members'],
+    ['members', 'Signing in'],
+    ['shared-links', 'Reports by e-mail'],
+    ['report-recipients', 'Chat channels'],
+    ['chat-channels', 'Traffic alerts'],
+    ['traffic-alerts', 'API keys'],
+    ['api-keys', 'Connected apps'],
+    ['connected-apps', 'Webhooks'],
+    ['webhooks?*', 'Deliveries'],
+    ['webhooks/deliveries?*', 'Audit log'],
+  ] as const) {
+    const letGo = await holdRequests(page, `**/api/v1/${late}`)
+    const isAsked = page.waitForRequest(`**/api/v1/${late}`)
+    await goWithin(page, '/dashboard/settings')
+    await isAsked
+    await page.waitForSelector(`${list('Tracking')} pre`)
+    expect(await page.isVisible(list(next)), late).toBe(false)
+    letGo()
+    await page.waitForSelector(list(next))
+    await page.unroute(`**/api/v1/${late}`)
+    await goWithin(page, '/dashboard/links')
+  }
+})
+
 test('traffic is left out by keyboard: the own address, and lists that are refused once and then saved', async (context) => {
   const page = await signIn(context, '/dashboard/settings', {
     before: async (page) => {

@@ -37,6 +37,7 @@ export function Accounts({ timezone }: { timezone: string }) {
       action={may('workspace:manage') && ['Connect an account', () => setForm({})]}
       failure={failure}
       refusal={refusal}
+      isComing={answer === undefined && !failure}
     >
       <p role="status" class={made ? 'good' : 'unseen'}>
         {made && (

@@ -20,7 +20,13 @@ export function ApiKeys({ timezone }: { timezone: string }) {
   const [revoked, revoke] = useState<Key>()
   const { answer, failure } = useAnswer<Answer>('/api-keys')
   return (
-    <Panel title="API keys" action={['Make a key', () => setMaking(true)]} failure={failure} refusal={refusal}>
+    <Panel
+      title="API keys"
+      action={['Make a key', () => setMaking(true)]}
+      failure={failure}
+      refusal={refusal}
+      isComing={answer === undefined && !failure}
+    >
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.api_key} name="key">
           The key <bdi>{one.name}</bdi>.

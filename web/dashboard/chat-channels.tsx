@@ -27,7 +27,13 @@ export function ChatChannels({ timezone }: { timezone: string }) {
     channels.some(({ contents }) => contents.some(({ asked }) => asked?.state === 'waiting'))
   const { answer, failure } = useAnswer<Answer>('/chat-channels', { isHurried })
   return (
-    <Panel title="Chat channels" action={['Add a channel', () => edit('new')]} failure={failure} refusal={refusal}>
+    <Panel
+      title="Chat channels"
+      action={['Add a channel', () => edit('new')]}
+      failure={failure}
+      refusal={refusal}
+      isComing={answer === undefined && !failure}
+    >
       <p class="note">
         Channels of Slack, Discord, Microsoft Teams and Google Chat get the reports at the same hour as recipients of
         mail. Those that chose conversions or payments are told of them within a minute or two.

@@ -14,7 +14,7 @@ export function ConnectedApps({ timezone }: { timezone: string }) {
   const [ended, end] = useState<Apps[number]>()
   const { answer, failure } = useAnswer<Apps>('/connected-apps')
   return (
-    <Panel title="Connected apps" failure={failure} refusal={refusal}>
+    <Panel title="Connected apps" failure={failure} refusal={refusal} isComing={answer === undefined && !failure}>
       {answer?.length === 0 && (
         <p class="empty">
           Assistants such as Claude or ChatGPT connect by signing in here. <a href="/guides/mcp">How</a>

@@ -36,7 +36,13 @@ export function Members({ timezone }: { timezone: string }) {
   const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
   const { answer, failure } = useAnswer<Answer>('/members', { isHurried })
   return (
-    <Panel title="Members" action={['Invite a member', () => setInviting(true)]} failure={failure} refusal={refusal}>
+    <Panel
+      title="Members"
+      action={['Invite a member', () => setInviting(true)]}
+      failure={failure}
+      refusal={refusal}
+      isComing={answer === undefined && !failure}
+    >
       {answer && <RequiredFactor isRequired={answer.is_second_factor_required} members={answer.members} done={done} />}
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.url} name="link">

@@ -15,12 +15,14 @@ interface PanelProps {
   readonly refusal?: string
   /** Another answer is awaited. */
   readonly isBusy?: boolean
+  /** No answer came yet. In a section, what stands below is shown once this has its size. */
+  readonly isComing?: boolean
   readonly children: ComponentChildren
 }
 
-export function Panel({ title, label, action, failure, refusal = '', isBusy, children }: PanelProps) {
+export function Panel({ title, label, action, failure, refusal = '', isBusy, isComing, children }: PanelProps) {
   return (
-    <section class="panel" aria-label={title} aria-busy={isBusy}>
+    <section class={isComing ? 'panel coming' : 'panel'} aria-label={title} aria-busy={isBusy}>
       <PanelTitle>
         {title}
         {label && <span class="label">{label}</span>}

@@ -24,6 +24,7 @@ export function Reports({ timezone }: { timezone: string }) {
       action={['Add a recipient', () => setAdding(true)]}
       failure={failure}
       refusal={refusal}
+      isComing={answer === undefined && !failure}
     >
       {answer?.is_mail_set_up === false && (
         <p class="note">

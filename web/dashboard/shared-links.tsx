@@ -18,7 +18,13 @@ export function SharedLinks({ timezone }: { timezone: string }) {
   const [revoked, revoke] = useState<Links[number]>()
   const { answer, failure } = useAnswer<Links>('/shared-links')
   return (
-    <Panel title="Shared links" action={['Make a link', () => setMaking(true)]} failure={failure} refusal={refusal}>
+    <Panel
+      title="Shared links"
+      action={['Make a link', () => setMaking(true)]}
+      failure={failure}
+      refusal={refusal}
+      isComing={answer === undefined && !failure}
+    >
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.url} name="link">
           The link <bdi>{one.name}</bdi>.

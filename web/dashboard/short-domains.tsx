@@ -32,6 +32,7 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
       action={mayChange && ['Add a domain', () => edit('new')]}
       failure={failure}
       refusal={refusal}
+      isComing={answer === undefined && !failure}
     >
       {answer?.length === 0 && (
         <p class="empty">

@@ -21,6 +21,7 @@ export function TrafficAlerts({ timezone }: { timezone: string }) {
       action={answer && ['Set alerts', () => set(true)]}
       failure={failure}
       refusal={refusal}
+      isComing={answer === undefined && !failure}
     >
       {answer && (
         <Facts

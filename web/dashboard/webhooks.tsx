@@ -44,7 +44,12 @@ export function Webhooks({ timezone }: { timezone: string }) {
   return (
     <>
       {failure && <Failure {...failure} />}
-      <Panel title="Webhooks" action={['Add an endpoint', () => setMaking(true)]} refusal={refusal}>
+      <Panel
+        title="Webhooks"
+        action={['Add an endpoint', () => setMaking(true)]}
+        refusal={refusal}
+        isComing={endpoints.isComing}
+      >
         {made.map((one) => (
           <ShownOnce key={one.id} secret={one.secret} name="secret">
             The signing secret of <bdi>{one.url}</bdi>.
@@ -83,7 +88,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
         </ul>
         {endpoints.pager}
       </Panel>
-      <Panel title="Deliveries" label="Newest first">
+      <Panel title="Deliveries" label="Newest first" isComing={deliveries.isComing}>
         {deliveries.answer?.length === 0 && <p class="empty">No deliveries yet.</p>}
         <ul>
           {deliveries.answer?.map((delivery) => (

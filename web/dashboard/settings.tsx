@@ -1,5 +1,6 @@
 /** The workspace itself: how events are sent to it, its settings, signing in, its accounts, members, short domains, keys, shared links and webhooks, and what was changed. */
 import { useState } from 'preact/hooks'
+import { retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'
@@ -138,10 +139,11 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
 /** Takes the room of a text that is awaited, so that nothing below moves when it comes. */
 const unseen = (text: string) => <span class="reserved">{text}</span>
 /** As most workspaces have them. */
-const settingsLike = { retention_days: null, replay_enabled: false, replay_share: 100 }
+const settingsLike = { plan_key: 'scale', retention_days: null, replay_enabled: false, replay_share: 100 } as const
 
-function keptOf({ retention_days: days }: Pick<Settings, 'retention_days'>): string {
-  if (days === null) return 'as long as the plan allows'
+function keptOf({ plan_key, retention_days: days }: Pick<Settings, 'plan_key' | 'retention_days'>): string {
+  // One beyond the plan's changes nothing.
+  if (days === null || days > retentionDaysByPlan[plan_key]) return 'as long as the plan allows'
   return `${number(days)} ${days === 1 ? 'day' : 'days'}`
 }
 

@@ -237,15 +237,26 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
     { currency: 'CHF' },
   ])
   await page.waitForSelector(`${list('Workspace')} dd:has-text("as long as the plan allows")`)
+  // Held until the answer comes, as those of any dialog: a change would be lost as it closes. The plan has 180 days.
+  const letGoOfSettings = await holdRequests(page, '**/api/v1/workspace/settings')
+  await page.click(`${list('Workspace')} >> text=Change`)
+  await page.fill('dialog [name="retention"]', '200')
+  await page.press('dialog [name="retention"]', 'Enter')
+  await page.waitForSelector('dialog [inert] [name="retention"]')
+  letGoOfSettings()
+  await page.waitForSelector('dialog', { state: 'detached' })
+  const keptDays = () =>
+    stores.pg.query('SELECT retention_days AS days FROM workspaces WHERE id = $1', [mine.workspaceId])
+  await expect.poll(keptDays).toEqual([{ days: 200 }])
+  await page.reload()
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("as long as the plan allows")`)
   await page.click(`${list('Workspace')} >> text=Change`)
   await page.fill('dialog [name="retention"]', '7')
   await look(page, 'workspace-form')
   await page.click('dialog button[type="submit"]')
   const firstKept = new Intl.DateTimeFormat('en-US', { timeZone: 'Asia/Kolkata', dateStyle: 'medium' })
-  await page.waitForSelector(
-    `dialog dialog:has-text("Analytics before ${firstKept.format(Date.now() - 6 * 86_400_000)}")`,
-  )
-  await page.click('dialog dialog .danger')
+  await page.waitForSelector(`dialog:has-text("Analytics before ${firstKept.format(Date.now() - 6 * 86_400_000)}")`)
+  await page.click('dialog .danger')
   await page.waitForSelector(`${list('Workspace')} dd:has-text("7 days")`)
 
   await page.focus('text=Add an endpoint')

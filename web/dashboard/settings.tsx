@@ -67,7 +67,12 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
                   <Copy text={answer?.snippet.tracking_key ?? ''} label="Copy the tracking key" />
                 </span>
                 {manages && (
-                  <button type="button" aria-label="Change the workspace" onClick={() => open('change')}>
+                  <button
+                    type="button"
+                    aria-label="Change the workspace"
+                    aria-disabled={settings === undefined}
+                    onClick={() => open('change')}
+                  >
                     Change
                   </button>
                 )}
@@ -77,7 +82,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
                   </button>
                 )}
               </div>
-              {opened === 'change' && <ChangeWorkspace close={close} />}
+              {opened === 'change' && settings && <ChangeWorkspace settings={settings} close={close} />}
               {opened === 'add' && <AddWorkspace close={close} />}
             </Panel>
             <TrafficLeftOut />

@@ -10,7 +10,7 @@ import { readPattern } from '../../schemas/session-filters.ts'
 import * as address from '../../web/dashboard/address.ts'
 import { exactPathOf, mapQuestionOf, readMapped, writeMapped } from '../../web/dashboard/click-map-address.ts'
 import * as values from '../../web/dashboard/filter-values.ts'
-import { briefMoney, bucketName, change, timeMark } from '../../web/dashboard/format.ts'
+import { briefMoney, bucketName, change, timeMarks } from '../../web/dashboard/format.ts'
 import { seed } from '../support/short-form.ts'
 
 const { comparisons, filterOf, questionOf, readView, shifted, shownValue, untilNow, withDays, writeView } = address
@@ -143,9 +143,14 @@ test('marks of axes are short, in the zone of the workspace', () => {
   expect(briefMoney(123_456_700, 'USD').length).toBeLessThan(9)
   expect(briefMoney(1_234, 'USD')).toContain('12.34')
   const midnight = Date.UTC(2026, 2, 1, 23)
-  expect(timeMark(midnight, 3_600, 'Europe/Berlin')).toBe('Mar 2')
-  expect(timeMark(midnight, 3_600, 'UTC')).toBe('11:00 PM')
-  expect(timeMark(midnight, 31 * 86_400, 'UTC')).toBe('Mar 2026')
+  expect(timeMarks([midnight], 3_600, 'Europe/Berlin')).toEqual(['Mar 2'])
+  expect(timeMarks([midnight], 3_600, 'UTC')).toEqual(['11:00 PM'])
+  expect(timeMarks([midnight], 31 * 86_400, 'UTC')).toEqual(['Mar 2026'])
+  // The hour that comes twice, and a day that begins at 1:00, whose mark stands at 23:00 before it.
+  const night = ['2026-10-25T00:00Z', '2026-10-25T01:00Z', '2026-10-25T02:00Z'].map(Date.parse)
+  expect(timeMarks(night, 3_600, 'Europe/Berlin')).toEqual(['2:00 AM', 'GMT+1', '3:00 AM'])
+  const days = ['2026-09-05T04:00Z', '2026-09-06T03:00Z', '2026-09-07T03:00Z'].map(Date.parse)
+  expect(timeMarks(days, 86_400, 'America/Santiago')).toEqual(['Sep 5', 'Sep 6', 'Sep 7'])
   // Clocks are set back from 3 to 2.
   const hours = ['01', '02', '02', '03'].map((hour, at) => ({
     label: `2026-10-25 ${hour}:00`,

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { type Days, daysOf, localDay } from './address.ts'
-import { localMoment, offsetMark, timeMark } from './format.ts'
+import { localMoment, offsetMark, timeMarks } from './format.ts'
 
 /** Pixels. */
 const chartHeight = 220
@@ -57,7 +57,10 @@ export function frameOf(host: HTMLElement, { timezone, buckets, shortly, valueSt
         space: markPixels,
         size: marksHeight,
         incrs: () => stepsOf(buckets()),
-        values: (_, marks, __, ___, step) => marks.map((mark) => timeMark(mark * 1000, step, timezone)),
+        values: (_, marks, __, ___, step) => {
+          const moments = marks.map((mark) => mark * 1000)
+          return timeMarks(moments, step, timezone)
+        },
       },
       {
         ...axis,

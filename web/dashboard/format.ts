@@ -41,9 +41,16 @@ export function fittingMoney(cents: number, currency: string): string {
   return exact.length <= 10 ? exact : briefMoney(cents, currency)
 }
 
-/** A mark of a time axis. @param stepSeconds to the next mark */
-export function timeMark(moment: number, stepSeconds: number, timeZone: string): string {
-  const daySeconds = 86_400
+/** Marks of a time axis. Where clocks are set back an hour comes twice: the second one has its offset. @param stepSeconds between them */
+export function timeMarks(moments: readonly number[], stepSeconds: number, timeZone: string): string[] {
+  const texts = moments.map((moment) => timeMark(moment, stepSeconds, timeZone))
+  return texts.map((text, at) => (text === texts[at - 1] ? offsetAt(moments[at]!, timeZone) : text))
+}
+
+const daySeconds = 86_400
+const hourMs = 3_600_000
+
+function timeMark(moment: number, stepSeconds: number, timeZone: string): string {
   const isMidnight = localMoment(new Date(moment).toISOString(), timeZone).endsWith('T00:00')
   const isHours = stepSeconds < daySeconds && !isMidnight
   const isMonths = stepSeconds >= 28 * daySeconds
@@ -52,7 +59,9 @@ export function timeMark(moment: number, stepSeconds: number, timeZone: string):
     : isMonths
       ? { calendar: calendarOfMonths(), month: 'short', year: 'numeric' }
       : { month: 'short', day: 'numeric' }
-  return new Intl.DateTimeFormat(undefined, { timeZone, ...shown }).format(moment)
+  // The mark of a day whose first hour is skipped stands an hour before the day.
+  const shownAt = isHours ? moment : moment + hourMs
+  return new Intl.DateTimeFormat(undefined, { timeZone, ...shown }).format(shownAt)
 }
 
 interface LabelledTime {
@@ -70,9 +79,13 @@ export function bucketName(buckets: readonly LabelledTime[], at: number, timeZon
 export function offsetMark(buckets: readonly LabelledTime[], at: number, timeZone: string): string {
   const { label, start } = buckets[at]!
   const isTwice = buckets[at - 1]?.label === label || buckets[at + 1]?.label === label
-  if (!isTwice) return ''
+  return isTwice ? ` ${offsetAt(Date.parse(start), timeZone)}` : ''
+}
+
+/** `GMT+2` */
+function offsetAt(moment: number, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
-  return ` ${format.formatToParts(Date.parse(start)).find(({ type }) => type === 'timeZoneName')?.value}`
+  return format.formatToParts(moment).find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
 /** In the workspace's timezone. */

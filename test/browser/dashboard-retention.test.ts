@@ -131,3 +131,20 @@ test('interval and range stand in the address; a range with too many cohorts, or
   await goWithin(page, '/dashboard/retention?path=/a')
   await page.waitForSelector('.note:has-text("Filters change nothing here")')
 })
+
+test('paper has all columns: none is scrolled away, and browsers shrink a page by no more than half', async (context) => {
+  const page = await signIn(context, '/dashboard/retention?interval=day&days=30')
+  await page.waitForSelector('.retention thead th >> nth=30')
+  await page.emulateMedia({ media: 'print' })
+  // A4 in upright format, with margins of a centimetre.
+  const width = 718
+  await page.setViewportSize({ width, height: 1000 })
+  const end = () =>
+    page
+      .locator('.retention thead th')
+      .last()
+      .evaluate((cell) => cell.getBoundingClientRect().right)
+  await expect.poll(end).toBeLessThanOrEqual(2 * width)
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('.scrolled')).overflow`)).toBe('visible')
+  await page.emulateMedia({ media: 'screen' })
+})

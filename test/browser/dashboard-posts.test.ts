@@ -44,6 +44,11 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.fill('text=What it shows', 'A dot')
   await page.click('button:text-is("Schedule")')
   await page.waitForSelector('[role="alert"]:has-text("Add the chosen file first")')
+  // A file whose upload breaks is still there, with its text.
+  await page.route('**/api/v1/media', (route) => route.abort(), { times: 1 })
+  await page.click('text=Add the file')
+  await page.waitForSelector('[role="alert"]:has-text("can’t be reached")')
+  expect(await page.inputValue('text=What it shows')).toBe('A dot')
   await page.click('text=Add the file')
   // The second is chosen before the first has come.
   await page.setInputFiles('input[type="file"]', { name: 'a.mp4', mimeType: 'video/mp4', buffer: film() })
@@ -321,13 +326,14 @@ test('a post that its networks refused is corrected, one that a network shows is
   await page.fill('text=Title', 'Shown again')
   await page.evaluate(`(() => {
     const files = new DataTransfer()
-    for (const name of ['one.png', 'two.png']) {
+    for (const name of ['one.png', 'other.png', 'two.png']) {
       files.items.add(new File([Uint8Array.from(${JSON.stringify([...png()])})], name, { type: 'image/png' }))
     }
     const place = [...document.querySelectorAll('fieldset')].find(({ innerText }) => innerText.startsWith('Images'))
     place.dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true }))
   })()`)
   for (const file of ['one', 'two']) await page.fill(`text=What ${file}.png shows`, file)
+  await page.press('text=Leave out other.png', 'Enter')
   await page.click('text=Add the files')
   await expect.poll(() => page.locator('.media img').count()).toBe(3)
   await page.click('button:text-is("Save the draft")')

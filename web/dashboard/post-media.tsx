@@ -1,4 +1,5 @@
 /** Images and videos of a post that is being written. */
+import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MediaAsset, MediaUsage } from '../../schemas/resources/media.ts'
 import { send, useAnswer } from './query.ts'
@@ -28,8 +29,13 @@ interface Chosen {
   readonly altText: string
 }
 
+/** Statuses of a file that can't be added, however often it is sent. */
+const isOfFile = [413, 415, 422]
+
 export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse, underWay, held }: MediaFilesProps) {
   const [chosen, setChosen] = useState<readonly Chosen[]>([])
+  /** As they are by now: others may be chosen while some are added. */
+  const newest = useRef(chosen)
   /** The text of a file that was refused is that of the next one. */
   const textLeft = useRef('')
   const input = useRef<HTMLInputElement>(null)
@@ -40,6 +46,7 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
   useEffect(() => () => held(false), [])
 
   function hold(next: readonly Chosen[]): void {
+    newest.current = next
     setChosen(next)
     held(next.length > 0)
     if (next.length === 0 && input.current) input.current.value = ''
@@ -57,6 +64,7 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
     const name = files.length > 1 ? `${files.length} files` : files[0]!.file.name
     tell(`Adding ${name} …`)
     const refusals: string[] = []
+    const left: Chosen[] = []
     for (const { file, altText } of files) {
       const form = new FormData()
       form.set('file', file)
@@ -65,10 +73,13 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
       if ('made' in sent) choose((before) => [...before, sent.made.id])
       else {
         refusals.push(files.length > 1 ? `${file.name}: ${sent.refusal}` : sent.refusal)
-        textLeft.current = altText
+        if (isOfFile.includes(sent.status ?? 0)) textLeft.current = altText
+        else left.push({ file, altText })
       }
     }
     underWay(-1)
+    // One press sends them again. Their part of a thread may be gone by now.
+    if (left.length > 0 && input.current) hold([...left, ...newest.current])
     const added = files.length - refusals.length
     if (added === 0) tell('')
     else tell(files.length > 1 ? `${added} of ${name} were added.` : `${name} was added.`)
@@ -123,13 +134,18 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
       )}
       <Stored isAsked={chosen.length > 0} />
       {chosen.map(({ file, altText }, at) => (
-        <label key={at}>
-          <span>What {chosen.length > 1 ? <bdi>{file.name}</bdi> : 'it'} shows, for people who can't see it</span>
-          <input
-            value={altText}
-            onInput={({ currentTarget: { value } }) => hold(chosen.with(at, { file, altText: value }))}
-          />
-        </label>
+        <Fragment key={at}>
+          <label>
+            <span>What {chosen.length > 1 ? <bdi>{file.name}</bdi> : 'it'} shows, for people who can't see it</span>
+            <input
+              value={altText}
+              onInput={({ currentTarget: { value } }) => hold(chosen.with(at, { file, altText: value }))}
+            />
+          </label>
+          <button type="button" onClick={() => hold(chosen.filter((one) => one.file !== file))}>
+            Leave out <bdi>{file.name}</bdi>
+          </button>
+        </Fragment>
       ))}
       {chosen.length > 0 && (
         <button type="button" onClick={() => add(chosen)}>

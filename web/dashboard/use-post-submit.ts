@@ -77,7 +77,7 @@ export function usePostSubmit({ editing, networks, done }: SubmitOf) {
       event.preventDefault()
       const pressed = (event.submitter as HTMLButtonElement | null)?.value
       const isSplit = new FormData(event.currentTarget as HTMLFormElement).has(splitField)
-      if (editing.hasHeldFiles) return refuse('Add the chosen file first, or choose none.')
+      if (editing.hasHeldFiles) return refuse('Add the chosen file first, or leave it out.')
       if (pressed === 'schedule' && !scheduledAt) return refuse('Choose the time first.')
       setSending(true)
       setChanged(undefined)

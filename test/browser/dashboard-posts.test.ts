@@ -352,6 +352,17 @@ test('a post that its networks refused is corrected, one that a network shows is
   expect(copy!.targets.map(({ social_account_id: id, caption_override: own, status }) => [id, own, status])).toEqual(
     targets.map(({ social_account_id: id, caption_override: own }) => [id, own, 'draft']),
   )
+  // A second press, while the answer to the first one is awaited, is none.
+  const pressed: string[] = []
+  page.on('request', (request) => request.url().endsWith('/schedule') && pressed.push(request.url()))
+  const letGo = await holdRequests(page, '**/schedule')
+  const again = page.getByRole('button', { name: 'Try again: Shown' })
+  await again.click()
+  await page.waitForSelector('[aria-label="Try again: Shown"][aria-disabled="true"]')
+  await again.dispatchEvent('click')
+  letGo()
+  await page.waitForSelector(`${section} summary:has-text("Shown"):has-text("scheduled")`)
+  expect(pressed).toHaveLength(1)
 })
 
 const times = async () => (await ask('GET', '/v1/posting-times')).body

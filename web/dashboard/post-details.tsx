@@ -101,9 +101,13 @@ function Changes({ post: read, workspace, queue, queued, keep }: OpenedProps) {
     showOutcome(sent)
     if ('made' in sent) setCopy(sent.made)
   }
-  /** Published targets aren't published again. */
-  const tryAgain = async () =>
+  const [isTrying, setTrying] = useState(false)
+  /** Published targets aren't published again. A second press would name another moment, and be refused. */
+  const tryAgain = async () => {
+    setTrying(true)
     done(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon(), updated_at: seenAt }))
+    setTrying(false)
+  }
   if (!may('posts:write')) return null
   if (edited) {
     const shown = edited.id === post.id ? post : edited
@@ -124,7 +128,7 @@ function Changes({ post: read, workspace, queue, queued, keep }: OpenedProps) {
         </button>
       )}
       {post.status === 'failed' && mayPublish && (
-        <button type="button" aria-label={nameOf('Try again')} onClick={tryAgain}>
+        <button type="button" aria-label={nameOf('Try again')} aria-disabled={isTrying} onClick={tryAgain}>
           Try again
         </button>
       )}

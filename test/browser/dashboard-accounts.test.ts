@@ -73,6 +73,11 @@ test('an account is connected once its token is right, publishes, and is connect
   await row.filter({ hasText: 'expired: <img src=x' }).waitFor()
   expect(await page.locator('main img[src="x"]').count()).toBe(0)
   await look(page, 'accounts')
+  // The network stands behind the name, also where there is little room.
+  await page.setViewportSize({ width: 320, height: 900 })
+  const isWhole = () => row.locator('.name').evaluate((name) => name.scrollWidth <= name.clientWidth)
+  await expect.poll(isWhole).toBe(true)
+  await page.setViewportSize({ width: 1280, height: 900 })
   // One press leads to the instance, and one there back.
   await page.click(`${section} >> text=Connect again`)
   await page.click('button:text-is("Authorize")')

@@ -73,13 +73,9 @@ test('the choice at the top leads to all workspaces with their figures, which ar
   await page.waitForSelector('[data-card="visitors"] strong:text-is("45")')
   expect(await page.inputValue('select[aria-label="Workspace"]')).toBe(String(harbour))
 
-  await page.evaluate(`{
-    const { submit } = HTMLFormElement.prototype
-    HTMLFormElement.prototype.submit = function () {
-      sessionStorage.setItem('isInert', document.getElementById('app').inert)
-      submit.call(this)
-    }
-  }`)
+  await page.evaluate(`addEventListener('pagehide', () => {
+    sessionStorage.setItem('isInert', document.getElementById('app').inert)
+  })`)
   await page.selectOption('select[aria-label="Workspace"]', String(lapsed))
   await page.waitForSelector('main :text("has not selected a plan")')
   // The name above was the other one's, and the figures were still of the one before.

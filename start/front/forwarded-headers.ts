@@ -23,19 +23,26 @@ interface HeaderOptions {
   readonly countryHeader: string
   /** Ranges. */
   readonly trustedProxies: readonly string[]
+  /** Where the front listens. */
+  readonly host: string
 }
 
 /**
  * Makes a function that leaves only headers that the service may believe: the sender's address ends the chain, and only
  * a proxy names a place.
  */
-export function makeHeaderPreparer({ countryHeader, trustedProxies }: HeaderOptions) {
+export function makeHeaderPreparer({ countryHeader, trustedProxies, host }: HeaderOptions) {
   const trusted = rangesOf(trustedProxies)
+  const isOneAddress = !['0.0.0.0', '::'].includes(host)
   const placeHeaders = Object.values(placeHeadersOf(countryHeader))
 
   return ({ headers, socket, httpVersion }: IncomingMessage, response: ServerResponse): void => {
+    // Empty where the connection has ended.
+    const { remoteAddress: address = '', localAddress } = socket
+    // Whoever comes from the one address that is listened on is this machine: nothing listens on loopback then.
+    const isHere = isOneAddress && address === localAddress
     // An IPv4 sender on an IPv6 socket.
-    const sender = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+    const sender = isHere ? '127.0.0.1' : address.replace(/^::ffff:(?=\d+\.)/, '')
     const chain = headers['x-forwarded-for']
     headers['x-forwarded-for'] = chain ? `${chain}, ${sender}` : sender
     if (!isIn(trusted, sender)) for (const name of placeHeaders) delete headers[name]

@@ -412,3 +412,14 @@ test.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
     await local.close()
   },
 )
+
+test('a front on one address takes whoever comes from that address for this machine', async () => {
+  const own = await startFront({ ...options, host: '127.0.0.2' })
+  const senderOf = async (localAddress: string) => {
+    const asked = request({ host: '127.0.0.2', port: own.port, path: '/api/v1/growth/health', localAddress }).end()
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    return JSON.parse((await response.toArray()).join('')).headers['x-forwarded-for']
+  }
+  expect([await senderOf('127.0.0.2'), await senderOf('127.0.0.3')]).toEqual(['127.0.0.1', '127.0.0.3'])
+  await own.close()
+})

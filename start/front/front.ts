@@ -158,8 +158,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await listen('::1', port).then(
       (server) => servers.push(server),
       (error: Error) => {
-        // Otherwise `localhost` would lead to another program there.
-        if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') throw error
+        // Otherwise `localhost` would lead to another program there. One for others may have a proxy for IPv6 beside it.
+        const isTaken = (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+        if (isTaken && options.host !== '0.0.0.0') throw error
       },
     )
 

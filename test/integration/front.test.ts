@@ -1,7 +1,7 @@
 /** The listener on PORT: forwarding, streaming, and its behaviour when a service is away or a sender misbehaves. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import { createServer as createSocketServer } from 'node:net'
+import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { bodyDeadlineMs } from '../../schemas/limits/event-limits.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
@@ -422,4 +422,15 @@ test('a front on one address takes whoever comes from that address for this mach
   }
   expect([await senderOf('127.0.0.2'), await senderOf('127.0.0.3')]).toEqual(['127.0.0.1', '127.0.0.3'])
   await own.close()
+})
+
+test('a front on 0.0.0.0 starts beside a proxy that has the port of IPv6, one for this machine alone does not', async () => {
+  const proxy = createSocketServer().listen({ host: '::', ipv6Only: true, port: 0 })
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as AddressInfo
+  const open = await startFront({ ...options, host: '0.0.0.0', port })
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+  await open.close()
+  await expect(startFront({ ...options, port })).rejects.toThrow(`port ${port} is in use`)
+  proxy.close()
 })

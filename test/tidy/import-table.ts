@@ -73,7 +73,7 @@ export const rooms: readonly Room[] = [
       'schemas/limits/click-map-limits.ts',
       'schemas/limits/link-target-limits.ts',
       'schemas/limits/overview-limits.ts',
-      // A retention beyond the plan's changes nothing.
+      // A retention beyond the plan's shows no more than the plan.
       'schemas/limits/retention-limits.ts',
       // A file of search terms has as many rows as the API lists.
       'schemas/limits/search-limits.ts',

@@ -147,7 +147,7 @@ const unseen = (text: string) => <span class="reserved">{text}</span>
 const settingsLike = { plan_key: 'scale', retention_days: null, replay_enabled: false, replay_share: 100 } as const
 
 function keptOf({ plan_key, retention_days: days }: Pick<Settings, 'plan_key' | 'retention_days'>): string {
-  // One beyond the plan's changes nothing.
+  // Figures go back no further than the plan.
   if (days === null || days > retentionDaysByPlan[plan_key]) return 'as long as the plan allows'
   return `${number(days)} ${days === 1 ? 'day' : 'days'}`
 }

@@ -1,6 +1,6 @@
 /** Forms of a workspace: its settings, and another one for another site. */
 import { useState } from 'preact/hooks'
-import { retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
+import { retentionDaysMax } from '../../schemas/limits/retention-limits.ts'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { localDay } from './address.ts'
 import { dayAfter, dayInWords, dayMs } from './calendar-days.ts'
@@ -48,7 +48,9 @@ export function ChangeWorkspace({ settings, close }: ChangeProps) {
     const changes = changesOf(wanted, filled)
     if (Object.keys(changes).length === 0) return { made: filled }
     const { retention_days: kept } = changes
-    if (kept != null && kept < keptBefore(filled) && !(await isAgreed(kept))) return { refusal: '' }
+    // Above the plan's days, too: after a change to a lower plan more than those are kept for a month, and would go.
+    const isLess = kept != null && kept < (filled.retention_days ?? retentionDaysMax)
+    if (isLess && !(await isAgreed(kept))) return { refusal: '' }
     return send<Settings>('PATCH', '/workspace/settings', changes)
   }
   return (
@@ -93,12 +95,6 @@ export function ChangeWorkspace({ settings, close }: ChangeProps) {
       )}
     </>
   )
-}
-
-/** A retention beyond the plan's keeps no more than the plan. */
-function keptBefore({ plan_key, retention_days }: Settings): number {
-  const planDays = retentionDaysByPlan[plan_key]
-  return Math.min(retention_days ?? planDays, planDays)
 }
 
 /** The first local day that is still shown, as the API counts it: whole days of the last so many times 24 hours. */

@@ -43,8 +43,8 @@ function publicRoot(name: string, shownDefault: string, meaning: string): Settin
     const root = read(value?.trim() || undefined)
     if (root === undefined) return undefined
     const { username, password } = new URL(root)
-    if (username !== '' || password !== '' || /[?#]/.test(root)) {
-      throw new Error('must end with the host, its port or a path: no user, and no parameters')
+    if (username !== '' || password !== '' || /[?#\s\\]/.test(root)) {
+      throw new Error('must end with the host, its port or a path: no user, no parameters and no spaces')
     }
     return root.replace(/\/+$/, '')
   })

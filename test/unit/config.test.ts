@@ -39,7 +39,8 @@ test('a root is the same with and without slashes at its end', () => {
 })
 
 test('a root that nothing can stand behind is refused, without its password', () => {
-  for (const text of ['https://stats.example.com/?a=1', 'https://stats.example.com#a', 'https://a:pass@example.com']) {
+  const [root, withUser] = ['https://stats.example.com', 'https://a:pass@example.com']
+  for (const text of [`${root}/?a=1`, `${root}#a`, `${root}/a b`, `${root}\\`, withUser]) {
     const read = () => readConfig({ API_HOST: text })
     expect(read).toThrow(/^API_HOST must end with/)
     expect(read).not.toThrow(/pass/)

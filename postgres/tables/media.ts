@@ -84,6 +84,18 @@ export async function lockMedia(tx: Queryable, workspaceId: number, id: number):
   return media ?? null
 }
 
+/**
+ * Until the end of the transaction nobody schedules, changes or publishes posts that show it. To be called before the asset is
+ * changed, as posts are held before their media.
+ */
+export async function lockPostsShowing(tx: Queryable, workspaceId: number, id: number): Promise<void> {
+  await tx.query(
+    `SELECT 1 FROM posts WHERE workspace_id = $1 AND status NOT IN ('published', 'archived')
+       AND id IN (SELECT post_id FROM post_media WHERE media_id = $2) ORDER BY id FOR NO KEY UPDATE`,
+    [workspaceId, id],
+  )
+}
+
 /** Whether a post that is still to be published shows it, or the company profile does. */
 export async function isMediaAwaited(q: Queryable, id: number): Promise<boolean> {
   const [row] = await q.query<{ awaited: boolean }>(

@@ -9,6 +9,7 @@ import { listMedia } from '../../api/operations/media/list-media.ts'
 import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
 import { updateMedia } from '../../api/operations/media/update-media.ts'
 import { uploadMedia } from '../../api/operations/media/upload-media.ts'
+import { lockPost, markPostScheduled } from '../../postgres/tables/posts.ts'
 import { makeFileStorage } from '../../runtime/files/file-storage.ts'
 import { processSpace } from '../../runtime/files/process-identity.ts'
 import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
@@ -230,27 +231,37 @@ describe('what is refused, leaving nothing', () => {
   })
 })
 
+async function changeMedia(id: number, body: object) {
+  const init = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+  const response = await api.ask(`/v1/media/${id}`, { key: mine.apiKey, ...init })
+  return { status: response.status, text: await response.text() }
+}
+
+/** A draft with the file, for an account on Pinterest. */
+async function makePin(mediaId: number): Promise<number> {
+  const post = await makePost(stores, mine.workspaceId)
+  const account = await makeAccount(stores, mine.workspaceId, 'pinterest')
+  await stores.pg.query('INSERT INTO post_media (post_id, media_id, place) VALUES ($1, $2, 0)', [post, mediaId])
+  await stores.pg.query('INSERT INTO post_targets (post_id, place, social_account_id) VALUES ($1, 0, $2)', [
+    post,
+    account,
+  ])
+  return post
+}
+
+/** Too long for Pinterest. */
+const long = { alt_text: 'x'.repeat(501) }
+
 test('an alternative text is changed alone, unless a post that is to be published shows the file where the text is too long', async () => {
   const { id } = (await upload(png())).answer
-  const change = async (body: object) => {
-    const init = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-    const response = await api.ask(`/v1/media/${id}`, { key: mine.apiKey, ...init })
-    return { status: response.status, text: await response.text() }
-  }
+  const change = (body: object) => changeMedia(id, body)
   const before = await (await api.ask('/v1/media', { key: mine.apiKey })).json()
   const changed = await change({ alt_text: 'A dot', filename: 'other.png' })
   expect([changed.status, JSON.parse(changed.text)]).toEqual([200, { ...(before as object[])[0], alt_text: 'A dot' }])
   for (const bad of [{}, { alt_text: null }, { alt_text: '😀'.repeat(1001) }]) {
     expect((await change(bad)).status).toBe(422)
   }
-  const post = await makePost(stores, mine.workspaceId)
-  const account = await makeAccount(stores, mine.workspaceId, 'pinterest')
-  await stores.pg.query('INSERT INTO post_media (post_id, media_id, place) VALUES ($1, $2, 0)', [post, id])
-  await stores.pg.query('INSERT INTO post_targets (post_id, place, social_account_id) VALUES ($1, 0, $2)', [
-    post,
-    account,
-  ])
-  const long = { alt_text: 'x'.repeat(501) }
+  const post = await makePin(id)
   for (const [status, answer] of [
     ['scheduled', 422],
     ['failed', 422],
@@ -261,6 +272,20 @@ test('an alternative text is changed alone, unless a post that is to be publishe
     expect([status, (await change(long)).status]).toEqual([status, answer])
     expect([status, (await change({ alt_text: '' })).status]).toEqual([status, 200])
   }
+})
+
+test('an alternative text that is changed while a post with the file is being scheduled is judged as that of a scheduled post', async () => {
+  const { id } = (await upload(png())).answer
+  const post = await makePin(id)
+  const changing = await stores.pg.transaction(async (tx) => {
+    await lockPost(tx, mine.workspaceId, post)
+    const changed = changeMedia(id, long)
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    await expect.poll(() => stores.pg.query(waiting)).toHaveLength(1)
+    await markPostScheduled(tx, post, new Date(Date.now() + 3_600_000))
+    return [changed]
+  })
+  expect((await changing[0]!).status).toBe(422)
 })
 
 describe('forms that are none', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
-import { listMedia, listWaitingPlatforms, setMediaAltText } from '../../../postgres/tables/media.ts'
+import { listMedia, listWaitingPlatforms, lockPostsShowing, setMediaAltText } from '../../../postgres/tables/media.ts'
 import { noteChangedMedia } from '../../../postgres/tables/post-reviews.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
@@ -25,6 +25,7 @@ export const updateMedia = defineOperation({
   output: MediaAsset,
   problems: ['media_not_found'],
   async handle({ path: { media_id: id }, body: { alt_text }, workspace, clock, stores: { pg }, config }) {
+    await lockPostsShowing(pg, workspace.id, id)
     const before = await setMediaAltText(pg, workspace.id, id, alt_text)
     if (before === null) throw problem('media_not_found')
     await requireShortEnough(pg, id, alt_text)

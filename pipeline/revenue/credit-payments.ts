@@ -6,7 +6,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { gatherContacts } from '../../clickhouse/queries/people/contact-events.ts'
 import { readLastEvents } from '../../clickhouse/queries/people/contact-touches.ts'
-import type { Postgres } from '../../postgres/client.ts'
+import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { readBindingsOfContacts } from '../../postgres/tables/bindings.ts'
 import { findContactsByHash, readContactKeys } from '../../postgres/tables/contacts.ts'
 import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
@@ -61,10 +61,8 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       } catch (error) {
         failures.push(error)
         const nextDue = clock.now() + creditRetryMs
-        await postponeCredits(
-          pg,
-          payments.map(({ id, due }) => ({ id, due, nextDue })),
-        )
+        const later = payments.map(({ id, due }) => ({ id, due, nextDue }))
+        await holdingLedger(pg, workspaceId, (tx) => postponeCredits(tx, later))
       }
     }
     if (failures.length > 0) throw failures[0]
@@ -87,14 +85,20 @@ async function creditWorkspace(
     const creditedFrom = (had === 'session' ? sessionAt : null) ?? occurredAt - creditWindowMs
     return isLess && creditedFrom < keptFrom
   }
-  await context.pg.transaction(async (tx) => {
-    // An import changes the same payments in another order.
-    await lockLedger(tx, workspaceId)
+  await holdingLedger(context.pg, workspaceId, async (tx) => {
     await postponeCredits(tx, credited.filter(isKept))
     await saveCredits(
       tx,
       credited.filter((one) => !isKept(one)),
     )
+  })
+}
+
+/** An import changes the same payments in another order. */
+function holdingLedger(pg: Postgres, workspaceId: number, write: (tx: Queryable) => Promise<void>): Promise<void> {
+  return pg.transaction(async (tx) => {
+    await lockLedger(tx, workspaceId)
+    await write(tx)
   })
 }
 

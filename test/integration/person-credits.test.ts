@@ -1,11 +1,14 @@
 /** Conversions of a link, and payments, are credited by what the person did, on whichever browser or server that was. */
 import { expect, test, vi } from 'vitest'
+import { creditRevenue } from '../../pipeline/revenue/credit-payments.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { forgetPayer } from '../../postgres/tables/erased-payers.ts'
 import type { ErasedPerson } from '../../postgres/tables/erasures.ts'
 import { recreditContacts } from '../../postgres/tables/revenue-credits.ts'
 import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import type { ToldFacts } from '../../postgres/tables/told-payments.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldStored } from '../support/figures.ts'
@@ -198,9 +201,16 @@ test('a link and a post led to those who came by them, and to the conversions cr
   })
 })
 
+function creditInVain(): Promise<void> {
+  const ch = { query: () => Promise.reject(new Error('ClickHouse is away')) }
+  const hashes = makeIdentityHashes(stores.secretKey)
+  return creditRevenue({ pg: stores.pg, ch, clock: systemClock, hashes }, new AbortController().signal)
+}
+
 test.each([
   ['a payer who becomes known', (tx: Queryable, { contactId }: ErasedPerson) => recreditContacts(tx, [contactId!])],
   ['a payer who is erased', forgetPayer],
+  ['a crediting that fails', () => expect(creditInVain()).rejects.toThrow('ClickHouse is away')],
 ])('%s and events of the same payments never both wait for each other', async (_, change) => {
   const { pg } = stores
   const { workspaceId } = mine

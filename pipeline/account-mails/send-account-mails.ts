@@ -20,6 +20,7 @@ import {
 } from '../../postgres/tables/account-mails.ts'
 import { findInvitation } from '../../postgres/tables/invitations.ts'
 import { openPasswordReset } from '../../postgres/tables/password-resets.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   accountMailClaimMs,
@@ -95,16 +96,26 @@ async function sendOne(context: MailContext, mail: AccountMail, giveUp: AbortSig
   }
 }
 
-/** @returns null where nothing is to be sent: the link doesn't work, or nobody may have one */
+/** @returns null where nothing is to be sent: the link doesn't work or can't be read, or nobody may have one */
 async function write(
   { box, apiHost, clock }: MailContext,
   tx: Queryable,
   { email, invitationId, sealed }: AccountMail,
 ): Promise<WrittenMail | null> {
-  const [token, now] = [box.open(sealed), clock.now()]
+  const [token, now] = [opened(box, sealed), clock.now()]
+  if (token === null) return null
   if (invitationId === null) {
     return (await openPasswordReset(tx, { email, token, now })) ? writeResetMail({ apiHost, token }) : null
   }
   const invitation = await findInvitation(tx, token, now)
   return invitation && writeInvitationMail(invitation, { apiHost, token })
+}
+
+function opened(box: SecretBox, sealed: Buffer): string | null {
+  try {
+    return box.open(sealed)
+  } catch {
+    // It was sealed under a SECRET_KEY that was lost: whoever waits for it asks again.
+    return null
+  }
 }

@@ -41,7 +41,7 @@ beforeEach(async () => {
 })
 
 /** One look of a pipeline process. @returns the outcomes of its attempts */
-async function look(withinMs?: number): Promise<string> {
+async function look(withinMs?: number, secretKey = stores.secretKey): Promise<string> {
   const url = `smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${server.port}`
   const metrics = makeMetrics('test', false)
   const { signal } = new AbortController()
@@ -52,7 +52,7 @@ async function look(withinMs?: number): Promise<string> {
       clock,
       log: makeLog('test', 'silent'),
       mailer: makeMailer(readSmtpUrl(url)!, readMailFrom('Figures <reports@example.com>')!, withinMs),
-      box: makeSecretBox(stores.secretKey, accountMailPurpose),
+      box: makeSecretBox(secretKey, accountMailPurpose),
       metrics: makePipelineMetrics(metrics),
     },
     { stopping: signal, giveUp: signal },
@@ -318,4 +318,11 @@ test('without a mail server the sign-in offers nothing that needs one', async ()
   expect([await offers(bare), await offers(api)]).toEqual([false, true])
   expect((await bare.ask('/dashboard/forgot')).headers.get('location')).toBe('/dashboard/sign-in')
   await bare.close()
+})
+
+test('a mail whose SECRET_KEY was lost counts as failed at once', async () => {
+  const admin = await makeMember(await makeWorkspace(stores), 'admin')
+  await admin.ask('POST', '/invitations', { email: 'lost@example.com', role: 'viewer' })
+  expect(await look(undefined, 'another secret of tests, of 40 letters...')).toBe('')
+  expect([await mailsOf(admin.ask), await waiting(), sentTo()]).toEqual([['failed'], [], []])
 })

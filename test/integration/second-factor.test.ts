@@ -296,8 +296,10 @@ test('whoever runs the service turns it off for a member who is locked out', asy
   expect(cookieOf(await signIn(email), 'svc_session')).toBeDefined()
 })
 
-test('with a lost SECRET_KEY no code of the app is right, and recovery codes go on', async () => {
+test('with a lost SECRET_KEY no code of the app is right, recovery codes go on, and what was begun is begun anew', async () => {
   const { email, app, recovery } = await makeProtected()
+  const { cookie } = await makeMember(mine, 'viewer')
+  await begin(cookie)
   const anew = await startApi({ ...stores, secretKey: 'another secret of tests, of 40 letters...' }, { clock })
   const ask = (path: string, fields: object, cookie = '') =>
     anew.ask(path, {
@@ -308,6 +310,9 @@ test('with a lost SECRET_KEY no code of the app is right, and recovery codes go 
   const step = cookieOf(await ask('/dashboard/sign-in', { email, password: memberPassword }), 'svc_sign_in')!
   expect((await ask('/dashboard/sign-in/code', { code: nextCode(app) }, step)).status).toBe(401)
   expect((await ask('/dashboard/sign-in/code', { code: recovery[0]! }, step)).status).toBe(303)
+  const page = await anew.ask('/dashboard/second-factor', { headers: { cookie } })
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Set it up')])
+  expect((await ask('/dashboard/second-factor', { wish: 'begin', current: memberPassword }, cookie)).status).toBe(303)
   await anew.close()
 })
 

@@ -59,7 +59,19 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     const hash = await findPasswordHash(pg, session.ownerId)
     const demand = await demandOn(session)
     if (hash === null) return secondFactorPage(409, { demand, next, query })
-    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()), demand, next, query }
+    const factor = shownOf(await findSecondFactor(pg, session.ownerId, clock.now()))
+    return { session, hash, factor, demand, next, query }
+  }
+
+  /** One that is being set up under a SECRET_KEY that was lost can't be shown: it is begun anew. */
+  function shownOf(factor: SecondFactor | null): SecondFactor | null {
+    if (factor === null || factor.enabledAt !== null) return factor
+    try {
+      box.open(factor.sealed)
+      return factor
+    } catch {
+      return null
+    }
   }
 
   async function demandOn({ ownerId, lacksFactor, isMember, workspace }: Authenticated): Promise<Demand> {

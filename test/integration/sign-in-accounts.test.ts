@@ -373,3 +373,10 @@ test('the sign-in of an account that is connected again must be its own', async 
     'no account of this workspace',
   )
 })
+
+test('a sign-in that was begun under a lost SECRET_KEY is begun again', async () => {
+  const address = await agreed()
+  const sealed = makeSecretBox('another secret of tests, of 40 letters...', accountCredentialsPurpose).seal('{}')
+  await stores.pg.query('UPDATE account_sign_ins SET sealed = $1', [sealed])
+  expect(said(await finish(address))).toEqual([422, expect.stringContaining('begin it again')])
+})

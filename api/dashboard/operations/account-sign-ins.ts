@@ -115,7 +115,7 @@ const makeFinish = ({ accountBox }: Connecting) =>
       // Taken before the platform is asked: no two requests finish it.
       const taken = await takeAccountSignIn(pg, state, beginnerOf(context), new Date(context.clock.now()))
       if (typeof taken === 'string') throw refusal(texts[taken])
-      const kept = JSON.parse(accountBox.open(taken.sealed)) as KeptSignIn
+      const kept = keptIn<KeptSignIn>(accountBox, taken.sealed)
       const finished = await refusing(finishSignIn(kept, returned, wayOf(context)))
       const { choices } = finished
       const { renews, platform } = finished.kept
@@ -155,7 +155,7 @@ const makeChoose = ({ accountBox, signInLimiter }: Connecting) =>
       const { body, workspace, stores, clock } = context
       await takeTry(signInLimiter, workspace.id)
       const found = await readReturnedSignIn(stores.pg, body.sign_in_id, beginnerOf(context), new Date(clock.now()))
-      const finished = found && (JSON.parse(accountBox.open(found.sealed)) as Partial<FinishedSignIn>)
+      const finished = found && keptIn<Partial<FinishedSignIn>>(accountBox, found.sealed)
       if (found === null || !isFinished(finished)) throw refusal(texts.unknown)
       const choice = finished.choices?.find(({ key }) => key === body.choice)
       if (choice === undefined) throw wrong('choice', 'is none of those that were offered')
@@ -164,6 +164,15 @@ const makeChoose = ({ accountBox, signInLimiter }: Connecting) =>
     },
     handle: (context) => connect(context, accountBox, context.prepared),
   })
+
+function keptIn<Kept>(box: SecretBox, sealed: Buffer): Kept {
+  try {
+    return JSON.parse(box.open(sealed))
+  } catch {
+    // It was begun under a SECRET_KEY that was lost.
+    throw refusal(texts.unknown)
+  }
+}
 
 /** One that wasn't finished has no token. */
 function isFinished(signIn: Partial<FinishedSignIn> | null): signIn is FinishedSignIn {

@@ -116,18 +116,17 @@ export function sessionOf(
     try {
       return await work({ account, credentials: found.credentials, signal, fetching, sleep })
     } catch (error) {
-      if (!isOver(error)) throw error
-      if (isRenewed) throw refusing(error, found)
+      if (!isOver(error) || isRenewed) throw ofThese(error, found)
       isRenewed = true
       await renew(found, error).catch((reason) => {
         // Whoever's renewal it was, this target's own request was refused before.
         const failed = reason === stillHolds ? error : reason
         const known = error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
-        throw isOver(known) ? refusing(known, found) : known
+        throw ofThese(known, found)
       })
       const renewed = await read()
       return work({ account, credentials: renewed.credentials, signal, fetching, sleep }).catch((reason) => {
-        throw isOver(reason) ? refusing(reason, renewed) : reason
+        throw ofThese(reason, renewed)
       })
     }
   }
@@ -148,6 +147,10 @@ function isOver(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.failure.kind === 'reauthenticate'
 }
 
-function refusing({ failure, message, cause }: ProviderError, { version }: Credentials): ProviderError {
+/** A refusal of the credentials, or a limit of theirs, names them. */
+function ofThese(error: unknown, { credentials, version }: Credentials): unknown {
+  if (credentials === null || !(error instanceof ProviderError)) return error
+  const { failure, message, cause } = error
+  if (failure.kind !== 'reauthenticate' && failure.kind !== 'rate_limited') return error
   return new ProviderError({ ...failure, refusedVersion: version }, message, { cause })
 }

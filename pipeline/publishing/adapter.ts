@@ -173,7 +173,7 @@ export interface Failure {
   readonly isUnpublished?: boolean
   /** The published parts from this number on were deleted there: the next attempt begins with them. */
   readonly partsLeft?: number
-  /** Version of the credentials that were refused: those of a connection since then may be good. */
+  /** Version of the credentials that were refused, or limited: those of a connection since then may be good. */
   readonly refusedVersion?: number
   /** Nothing is learnt of the account. */
   readonly isOfWorkspace?: boolean

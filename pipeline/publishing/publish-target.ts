@@ -12,6 +12,7 @@
  * the target or give it back. Before the outcome is known an unavailable store throws, and the claim expires.
  */
 
+import { readCredentials } from '../../postgres/tables/account-credentials.ts'
 import { readPublication, type StoredPublication } from '../../postgres/tables/publication.ts'
 import {
   type Claim,
@@ -109,7 +110,8 @@ async function publishPart(
     } catch (error) {
       if (error instanceof ClaimEnded) return null
       if (error instanceof StoreUnavailable || stopping.aborted) throw error
-      const known = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
+      const raised = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
+      const known = await ofNow(publishing, stored, raised)
       if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
       const { failure, message } = known
       // A limit that only passes with time uses up no attempt for a day.
@@ -127,6 +129,15 @@ async function publishPart(
       return part.isComment ? settleAll(last) : written(() => settleFailed(publishing, target, claim, last))
     }
   })
+}
+
+/** An account that was connected again meanwhile is asked anew: the answer was to the credentials of before. */
+async function ofNow({ pg }: Publishing, { account_id }: StoredPublication, error: ProviderError) {
+  const { code, refusedVersion, isUnpublished = false } = error.failure
+  if (refusedVersion === undefined) return error
+  const now = await readCredentials(pg, account_id)
+  if (now === null || now.version === refusedVersion) return error
+  return new ProviderError({ kind: 'transient', code, isUnpublished }, error.message, { cause: error })
 }
 
 /** Another process has the target. */

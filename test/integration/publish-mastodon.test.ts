@@ -311,3 +311,23 @@ test('a limit of the credentials before ends once the account is connected again
   await connect()
   for (const id of posts) expect((await endedPost(ask, id)).status).toBe('published')
 })
+
+test.each([
+  ['a limit', [{ status: 429, headers: { 'retry-after': '3600' }, body: { error: 'Too many requests' } }]],
+  // An attempt goes on with other credentials once by itself.
+  ['a refusal', [1, 2].map(() => ({ status: 401, body: { error: 'The access token was revoked' } }))],
+])(
+  '%s of a token that another took the place of meanwhile neither fails the post nor holds the account',
+  async (_, answers) => {
+    const account = await connect()
+    const left = [...answers]
+    on.server.hinder = async ({ step }) => {
+      const answer = step === publishStep ? left.shift() : undefined
+      if (answer !== undefined) await connect()
+      return answer
+    }
+    const id = await schedulePost(ask, { caption: 'Meanwhile', accounts: [account] })
+    expect((await endedPost(ask, id)).status).toBe('published')
+    expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+  },
+)

@@ -156,7 +156,7 @@ export async function replaceBindings(
   )
 }
 
-/** Gives the first contact of each browser all of its time before, which was an erased person's. */
+/** Gives the first contact of each browser all of its time before, which was that of somebody who is gone. */
 export async function bindFromBeginning(
   tx: Queryable,
   workspaceId: number,

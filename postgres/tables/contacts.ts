@@ -1,6 +1,7 @@
 /** Contacts: people known by an e-mail, with their traits and the figures of their events. Times are milliseconds since 1970. */
 import type { Touch } from '../../schemas/event/touch.ts'
 import type { Queryable } from '../client.ts'
+import { bindFromBeginning } from './bindings.ts'
 
 export interface Contact {
   readonly id: number
@@ -240,17 +241,25 @@ export async function addWorkOfOldContacts(
   return last
 }
 
-/** Deletes a workspace's contacts that were last seen before `beforeMs`, at most `limit`. @returns how many */
+/**
+ * Deletes a workspace's contacts that were last seen before `beforeMs`, at most `limit`. Events of their time on a
+ * browser that are sent later are those of whoever had it next. @returns how many
+ */
 export async function deleteOldContacts(
   q: Queryable,
   workspaceId: number,
   beforeMs: number,
   limit: number,
 ): Promise<number> {
-  const deleted = await q.query(
-    `DELETE FROM contacts WHERE id IN (
-       SELECT id FROM contacts WHERE workspace_id = $1 AND last_seen_at < $2 LIMIT $3) AND last_seen_at < $2 RETURNING 1`,
+  const [deleted] = await q.query<{ rows: number; visitors: string[] }>(
+    `WITH gone AS (
+       DELETE FROM contacts WHERE id IN (
+         SELECT id FROM contacts WHERE workspace_id = $1 AND last_seen_at < $2 LIMIT $3) AND last_seen_at < $2 RETURNING id
+     )
+     SELECT (SELECT count(*) FROM gone) AS rows,
+       ARRAY(SELECT DISTINCT visitor::text FROM bindings WHERE contact_id IN (SELECT id FROM gone)) AS visitors`,
     [workspaceId, Math.floor(beforeMs), limit],
   )
-  return deleted.length
+  await bindFromBeginning(q, workspaceId, deleted!.visitors)
+  return deleted!.rows
 }

@@ -7,6 +7,7 @@ import { eraseNext } from '../../pipeline/people/erase.ts'
 import { type NamedPerson, type OrderedErasure, orderErasure } from '../../pipeline/people/order-erasure.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { deleteOldContacts } from '../../postgres/tables/contacts.ts'
 import { nextErasure, noteRepaired, noteSuccess, noteTry, readErasure } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { listStaleCells } from '../../postgres/tables/figure-builds.ts'
@@ -499,6 +500,20 @@ test('what is sent later of the time of somebody erased is of whoever had the br
   for (const one of [workspace, other]) await track(ingest, one, [event('shared', 5, { source: 'news' })])
   await settlePeople(stores, ingest)
   expect(await listed(workspace)).toEqual(await listed(other))
+})
+
+test('the same goes for the time of somebody whose retention has ended', async () => {
+  const { workspaceId } = await prepare([...anns, ...others])
+  await stores.pg.query(`UPDATE contacts SET last_seen_at = 0 WHERE workspace_id = $1 AND email = 'ann@example.com'`, [
+    workspaceId,
+  ])
+  expect(await deleteOldContacts(stores.pg, workspaceId, 1, 10)).toBe(1)
+  const bound = await stores.pg.query(
+    `SELECT email, from_at FROM bindings b JOIN contacts c ON c.id = contact_id
+     WHERE b.workspace_id = $1 AND anonymous_id = 'shared' ORDER BY from_at LIMIT 1`,
+    [workspaceId],
+  )
+  expect(bound).toEqual([{ email: 'ben@example.com', from_at: 0 }])
 })
 
 test('an identify that is stored after the erasure leaves no trace', async () => {

@@ -16,7 +16,7 @@ import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import type { PageContext } from './page-context.ts'
 import { fault, headedPage, newPasswordFields } from './pages.ts'
-import { arrivingBrowser, findSignedIn, sessionCookie } from './session.ts'
+import { arrivingBrowser, findSignedInTab, sessionCookie } from './session.ts'
 import { leadingOn, redirect, signInPath } from './sign-in.ts'
 
 export const passwordPath = '/dashboard/password'
@@ -24,7 +24,7 @@ export const passwordPath = '/dashboard/password'
 export function makePasswordChange({ pg, authenticator, clock, gate, audit, knownBrowsers, isSecure }: PageContext) {
   /** Null without a session. */
   async function signedIn(head: RequestHead) {
-    const session = await findSignedIn(authenticator, head)
+    const session = await findSignedInTab(authenticator, head)
     if (session === null) return null
     return { session, email: session.name, hash: await findPasswordHash(pg, session.ownerId) }
   }

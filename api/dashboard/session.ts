@@ -37,12 +37,28 @@ export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authentic
 }
 
 /** The session of a form's page, in the workspace that it is in; null where nobody is signed in. */
-export async function findSignedIn(
+export function findSignedIn(
   authenticator: Authenticator,
   { headers }: Pick<RequestHead, 'headers'>,
 ): Promise<Authenticated | null> {
+  return found(authenticator, headers.get('cookie'))
+}
+
+/**
+ * The same in the workspace that the page's address names, where whoever is signed in is a member of it. The audit log of the tab's
+ * workspace has what its pages of the account change.
+ */
+export async function findSignedInTab(
+  authenticator: Authenticator,
+  { headers, query }: Pick<RequestHead, 'headers' | 'query'>,
+): Promise<Authenticated | null> {
+  const named = sessionCredential({ headers, query })
+  return (await found(authenticator, named)) ?? found(authenticator, headers.get('cookie'))
+}
+
+async function found(authenticator: Authenticator, credential: string | undefined): Promise<Authenticated | null> {
   try {
-    return await authenticator.authenticate(headers.get('cookie'))
+    return await authenticator.authenticate(credential)
   } catch (error) {
     if (error instanceof Problem) return null
     throw error

@@ -274,6 +274,17 @@ test('pages of the account lead back to the workspace that the tab shows, not to
   for (const part of ['The password was changed', '/dashboard/settings?workspace=7']) expect(said).toContain(part)
 })
 
+test('a change of the account is audited in the workspace that the tab shows', async () => {
+  const others = await makeWorkspace(stores)
+  const member = await makeMember(mine, 'viewer')
+  await join((await invite(others, member.email, 'viewer')).token)
+  const fields = { current: memberPassword, password: 'another password', again: 'another password' }
+  const address = `/dashboard/password?workspace=${others.workspaceId}`
+  expect((await post(address, fields, { ...fromOwnPage, cookie: member.cookie })).status).toBe(303)
+  const [audited] = await listAuditEvents(stores.pg, others.workspaceId, { limit: 1 })
+  expect([audited!.action, audited!.actor_id]).toEqual(['member.change_password', member.id])
+})
+
 test('an account that signs in by links alone gets no password in the dashboard', async () => {
   const cookie = cookieOf(
     await api.ask(`/dashboard/sign-in?token=${await createSignInLink(stores.pg, mine.workspaceId, now)}`),

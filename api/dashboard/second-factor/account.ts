@@ -27,7 +27,7 @@ import { inWorkspaceOf } from '../../../schemas/workspace-address.ts'
 import type { AccountChange } from '../audit-account.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
-import { findSignedIn } from '../session.ts'
+import { findSignedInTab } from '../session.ts'
 import { leadingOn, pageAfter, redirect, signInPath } from '../sign-in.ts'
 import { type Demand, factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
 
@@ -54,7 +54,7 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
   async function asking(head: RequestHead, sent: URLSearchParams): Promise<Asking | HttpReply> {
     const next = pageAfter(sent.get('next'))
     const { query } = head
-    const session = await findSignedIn(authenticator, head)
+    const session = await findSignedInTab(authenticator, head)
     if (session === null) return redirect(leadingOn(signInPath, inWorkspaceOf(query, factorPath)))
     const hash = await findPasswordHash(pg, session.ownerId)
     const demand = await demandOn(session)

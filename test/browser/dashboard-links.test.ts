@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { renderSVG } from 'uqr'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { holdRequests, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { startIngest } from '../support/ingest.ts'
 import { asking } from '../support/publishing.ts'
 
@@ -279,6 +279,33 @@ test('a scan of the drawn code counts as one, with its device, and goes on witho
   for (const [at, { y, height }] of boxes.slice(0, -1).entries())
     expect(boxes[at + 1]!.y).toBeGreaterThanOrEqual(y + height)
   await look(page, 'link-clicks')
+})
+
+test('an import that is closed asks first, and ends with the part that is under way', async (context) => {
+  const page = await signIn(context, '/dashboard/links')
+  await page.click('text=Import links')
+  const rows = Array.from({ length: 501 }, (_, at) => `https://example.com/${at},Part ${at}`)
+  const csv = ['destination_url,label', ...rows].join('\n')
+  const file = { name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) }
+  await page.setInputFiles('dialog input[type="file"]', file)
+  let parts = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/links/import')) parts += 1
+  })
+  const letGo = await holdRequests(page, '**/api/v1/links/import')
+  await page.click('dialog >> text=Make 501 links')
+  await expect.poll(() => parts).toBe(1)
+  const asked: string[] = []
+  page.on('dialog', (question) => {
+    asked.push(question.message())
+    void question.accept()
+  })
+  await page.click('dialog >> text=Close')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  expect(asked).toEqual([expect.stringMatching(/^Stop the import\? /)])
+  letGo()
+  await page.waitForSelector(`${section} summary:has-text("Part 499")`)
+  expect(parts).toBe(1)
 })
 
 test('a file is looked at before its links are made, with what is there already and what is refused', async (context) => {

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
 import { systemClock } from '../../runtime/clock.ts'
@@ -113,7 +114,11 @@ test('links lead to the sections, and an address with a section stays there whil
 
 test('nothing in the settings is shown before all lists above it have come', async (context) => {
   const page = await signIn(context, '/dashboard/links')
+  // Slow machines are as long about it as what hangs.
+  await page.evaluate("document.styleSheets[0].insertRule('* { animation: none !important }')")
   for (const [late, next] of [
+    ['exclusions', 'Search terms'],
+    ['analytics/search?*', 'Accounts'],
     ['social-accounts/checked', 'Members'],
     ['domains', 'Members'],
     ['members', 'Signing in'],
@@ -137,6 +142,69 @@ test('nothing in the settings is shown before all lists above it have come', asy
     await page.unroute(`**/api/v1/${late}`)
     await goWithin(page, '/dashboard/links')
   }
+})
+
+test('a list of the settings that hangs hides nothing for long', async (context) => {
+  const before = async (page: Page) => {
+    await withoutPolls(page)
+    await page.route('**/api/v1/members', () => {})
+  }
+  const page = await signIn(context, '/dashboard/settings', { before })
+  await page.waitForSelector(list('Signing in'))
+  await page.waitForSelector(list('API keys'))
+})
+
+test('a dialog stays until the list has its change, and what is gone already is removed without a refusal', async (context) => {
+  const page = await signIn(context, '/dashboard/settings', { before: withoutPolls })
+  const section = list('Reports by e-mail')
+  const row = `${section} li:has-text("late@example.com")`
+  const add = async () => {
+    await page.click('text=Add a recipient')
+    await page.fill('dialog [name="email"]', 'late@example.com')
+    await page.keyboard.press('Enter')
+  }
+  const remove = async () => {
+    await page.click(`${row} >> text=Remove`)
+    await page.click('dialog .danger')
+  }
+  await add()
+  await page.waitForSelector(row)
+  const letGo = await holdRequests(page, '**/api/v1/report-recipients')
+  const asked = page.waitForRequest('**/api/v1/report-recipients')
+  await remove()
+  await asked
+  expect(await page.getAttribute('dialog .danger', 'aria-disabled')).toBe('true')
+  letGo()
+  await page.waitForSelector('dialog', { state: 'detached' })
+  expect(await page.isVisible(row)).toBe(false)
+  await add()
+  await page.waitForSelector(row)
+  await stores.pg.query('DELETE FROM report_recipients')
+  await remove()
+  await page.waitForSelector('dialog', { state: 'detached' })
+  expect([await page.isVisible(row), await page.isVisible(`${section} [role="alert"]`)]).toEqual([false, false])
+})
+
+test('a refusal that comes after its form was closed stands over the page until it is closed', async (context) => {
+  const page = await signIn(context, '/dashboard/settings')
+  const add = async () => {
+    await page.click('text=Add a recipient')
+    await page.fill('dialog [name="email"]', 'twice@example.com')
+    await page.keyboard.press('Enter')
+  }
+  await add()
+  await page.waitForSelector('dialog', { state: 'detached' })
+  const letGo = await holdRequests(page, '**/api/v1/report-recipients')
+  await add()
+  await page.waitForSelector('dialog >> text=Saving …')
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  letGo()
+  await page.waitForSelector('.late [role="alert"]:has-text("Add a recipient: ")')
+  await look(page, 'late-refusal')
+  await page.click('.late >> text=Close')
+  await page.waitForSelector('.late', { state: 'detached' })
+  await stores.pg.query('DELETE FROM report_recipients')
 })
 
 test('traffic is left out by keyboard: the own address, and lists that are refused once and then saved', async (context) => {

@@ -8,6 +8,7 @@ import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
 import { follow, isShown, pushAddress, replaceAddress } from './history-entries.ts'
 import { focusMain, holdDisabled, keepFocus } from './kept-focus.ts'
+import { LateRefusal } from './late-refusal.tsx'
 import { Later, type Page } from './later.tsx'
 import { type Joined, showRole } from './may.ts'
 import { OverviewPage } from './overview.tsx'
@@ -154,6 +155,7 @@ function App() {
           </form>
         )}
       </header>
+      <LateRefusal />
       {hasHelp && <KeysDialog close={() => setHelp(false)} />}
       {!isShared && pathname === allWorkspacesPath && joined !== undefined ? (
         <Later key={pathname} load={loadAllWorkspaces} props={{}} />

@@ -1,9 +1,11 @@
 /** Dialogs over the page, by the browser's own element: it holds the focus, and Escape closes it. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { tellLateRefusal } from './late-refusal.tsx'
 import { Refusal } from './parts.tsx'
-import { type Sent, send } from './query.ts'
-import { HeldInDialog, mayClose } from './unsaved.ts'
+import { remove, type Sent } from './query.ts'
+import { untilShown } from './shown-writes.ts'
+import { HeldInDialog, mayClose, type Unsaved } from './unsaved.ts'
 
 interface DialogProps {
   readonly title: string
@@ -26,7 +28,7 @@ export function Dialog({ title, children, close }: DialogProps) {
   }, [])
   /** A browser lets a second Escape close it, whatever is answered. Then it opens again. */
   const opensAgain = useRef(false)
-  const inside = useRef(new Set<object>()).current
+  const inside = useRef(new Set<Unsaved>()).current
   return (
     <dialog
       ref={place}
@@ -82,16 +84,18 @@ interface ConfirmProps extends DialogProps {
   readonly verb: string
   /** Why it was refused. */
   readonly refusal?: string
+  /** It is being done. */
+  readonly isSending?: boolean
   confirmed(): void
 }
 
 /** Asks before something is done that can't be undone. */
-export function Confirm({ title, children, close, verb, refusal = '', confirmed }: ConfirmProps) {
+export function Confirm({ title, children, close, verb, refusal = '', isSending = false, confirmed }: ConfirmProps) {
   return (
     <Dialog title={title} close={close}>
       <p>{children}</p>
       <Refusal text={refusal} />
-      <button type="button" class="danger" onClick={confirmed}>
+      <button type="button" class="danger" aria-disabled={isSending} onClick={confirmed}>
         {verb}
       </button>
     </Dialog>
@@ -105,14 +109,16 @@ interface RemovalProps extends DialogProps {
   done(sent: Sent<unknown>): void
 }
 
-/** Asks before one of a list goes, and lets it go. The list says why that was refused. */
+/** Asks before one of a list goes, and stays until the list is without it. The list says why that was refused. */
 export function Removal({ path, close, done, ...question }: RemovalProps) {
   const closeThis = useWhileOpen(close)
+  const [isSending, setSending] = useState(false)
   const confirmed = async () => {
-    done(await send('DELETE', path))
+    setSending(true)
+    done(await remove(path))
     closeThis()
   }
-  return <Confirm {...question} close={close} confirmed={confirmed} />
+  return <Confirm {...question} close={close} isSending={isSending} confirmed={confirmed} />
 }
 
 interface FormDialogProps<Made> extends DialogProps {
@@ -130,7 +136,7 @@ interface FormDialogProps<Made> extends DialogProps {
 
 /**
  * A form for one request, which closes it: its children are the fields. A refusal stands above the button, and what was
- * written stays. Until the answer comes the fields are held: what is changed then would be lost as the form closes.
+ * written stays. Until the page shows the change the fields are held: what is changed then would be lost as the form closes.
  */
 export function FormDialog<Made>(props: FormDialogProps<Made>) {
   const { title, intro, children, close, verb, about, waiting = 'Saving …', submit, made } = props
@@ -148,9 +154,15 @@ export function FormDialog<Made>(props: FormDialogProps<Made>) {
     button.current?.focus()
     setSending(true)
     const sent = await submit(data)
-    setSending(false)
-    if ('refusal' in sent) return setRefused({ about, text: sent.refusal })
+    if ('refusal' in sent) {
+      // It was closed meanwhile.
+      if (button.current === null) return tellLateRefusal(title, sent.refusal)
+      setSending(false)
+      return setRefused({ about, text: sent.refusal })
+    }
     made?.(sent.made)
+    await untilShown()
+    setSending(false)
     closeThis()
   }
   useLayoutEffect(() => {

@@ -40,7 +40,7 @@ export function TrafficLeftOut() {
   const own = answer?.caller_address ?? null
   const mayChange = answer !== undefined && may('analytics:write')
   return (
-    <section class="panel" aria-label="Traffic left out">
+    <section class={answer || failure ? 'panel' : 'panel coming'} aria-label="Traffic left out">
       <PanelTitle>
         Traffic left out
         {mayChange && (

@@ -1,11 +1,12 @@
 /** Import of tracked links from a file: first a look at what will be made, then the links, in portions. */
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ImportedRow } from '../../schemas/resources/link-import.ts'
 import { fileBytesMax, fileRowsMax, portionsOf } from './csv-portions.ts'
 import { Dialog } from './dialog.tsx'
 import { number } from './format.ts'
 import { Refusal } from './parts.tsx'
 import { consult, type Sent, send } from './query.ts'
+import { useUnsaved } from './unsaved.ts'
 
 /** The API makes the links of a portion one by one, which a machine with much to do takes long for. */
 const withinMs = 120_000
@@ -43,10 +44,20 @@ function ImportDialog({ close }: { close(): void }) {
   const [progress, setProgress] = useState('')
   const [seen, setSeen] = useState<Taken>()
   const [made, setMade] = useState<Taken>()
+  const [isMaking, setMaking] = useState(false)
+  const isOpen = useRef(true)
+  useLayoutEffect(
+    () => () => {
+      isOpen.current = false
+    },
+    [],
+  )
 
   async function takeAll(texts: readonly string[], ask: (csv: string) => Promise<Sent<Answer>>): Promise<Taken> {
     const rows: ImportedRow[] = []
     for (const [at, csv] of texts.entries()) {
+      // Nobody sees any more what becomes of the rest.
+      if (!isOpen.current) break
       setProgress(`Part ${at + 1} of ${texts.length} …`)
       const sent = await ask(csv)
       if ('refusal' in sent) return { rows, refusal: sent.refusal }
@@ -72,7 +83,9 @@ function ImportDialog({ close }: { close(): void }) {
   }
 
   async function makeAll(): Promise<void> {
+    setMaking(true)
     setMade(await takeAll(portions, (csv) => send('POST', '/links/import', { csv }, { withinMs })))
+    setMaking(false)
     setProgress('')
   }
 
@@ -93,6 +106,7 @@ function ImportDialog({ close }: { close(): void }) {
         />
       </label>
       {progress !== '' && <p role="status">{progress}</p>}
+      {isMaking && <AskBeforeStop />}
       {progress === '' && seen !== undefined && (
         <>
           <Refusal text={(made ?? seen).refusal} />
@@ -106,6 +120,13 @@ function ImportDialog({ close }: { close(): void }) {
       )}
     </Dialog>
   )
+}
+
+const stopping = 'Stop the import? The part under way is still made. The same file makes the rest later.'
+
+function AskBeforeStop() {
+  useUnsaved(true, { keptAt: undefined, question: stopping })
+  return null
 }
 
 function Rows({ rows, isMade }: { readonly rows: readonly ImportedRow[]; readonly isMade: boolean }) {

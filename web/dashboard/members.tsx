@@ -7,7 +7,7 @@ import { accountName, number, time } from './format.ts'
 import { may } from './may.ts'
 import { Panel } from './panel.tsx'
 import { ShownOnce, useMade } from './parts.tsx'
-import { type Sent, send, useAnswer, useRefusal } from './query.ts'
+import { remove, type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { addressOf } from './shared-page.ts'
 import { useChosen } from './use-chosen.ts'
 
@@ -32,7 +32,7 @@ export function Members({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
   const { made, add, end } = useMade<Made & { readonly email: string }>()
   const [isInviting, setInviting] = useState(false)
-  const [removed, remove] = useState<Member>()
+  const [removed, setRemoved] = useState<Member>()
   const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
   const { answer, failure } = useAnswer<Answer>('/members', { isHurried })
   return (
@@ -77,7 +77,7 @@ export function Members({ timezone }: { timezone: string }) {
                   type="button"
                   class="danger"
                   aria-label={`Remove ${member.email}`}
-                  onClick={() => remove(member)}
+                  onClick={() => setRemoved(member)}
                 >
                   Remove
                 </button>
@@ -97,7 +97,7 @@ export function Members({ timezone }: { timezone: string }) {
               class="danger"
               aria-label={`Withdraw the invitation of ${email}`}
               onClick={async () => {
-                const sent = await send('DELETE', `/invitations/${id}`)
+                const sent = await remove(`/invitations/${id}`)
                 end(id, sent)
                 done(sent)
               }}
@@ -123,7 +123,7 @@ export function Members({ timezone }: { timezone: string }) {
           title="Remove this member"
           verb="Remove"
           path={`/members/${removed.id}`}
-          close={() => remove(undefined)}
+          close={() => setRemoved(undefined)}
           done={done}
         >
           <bdi>{removed.email}</bdi> is signed out, and {endOf(removed.keys)}. The audit log names those. Webhooks and

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { beginAnewAfterBack } from './after-back.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 import { isShared } from './shared-page.ts'
+import { answeredWrites, countAnsweredWrite, makeLook, untilShown } from './shown-writes.ts'
 
 export interface Failed {
   readonly since: Date
@@ -95,6 +96,7 @@ export function useAnswer<Answer>(
   const [failed, setFailed] = useState<Failed & { readonly path: string }>()
   /** Another number asks at once. */
   const [round, setRound] = useState(0)
+  const [look] = useState(makeLook)
   useEffect(() => {
     if (path === undefined) return
     const asked = path
@@ -102,20 +104,22 @@ export function useAnswer<Answer>(
     let timer: ReturnType<typeof setTimeout> | undefined
     let isAsking = false
     let cameOnline = false
+    look.begin(asked)
 
     async function ask(): Promise<void> {
       let waitMs = isShared ? Math.max(againMs, liveMs) : againMs
       isAsking = true
       cameOnline = false
       const startedAt = performance.now()
-      const endedBefore = endedWrites
+      const knows = answeredWrites()
       try {
         const bodies = await Promise.all(asked.split(' ').map((one) => read(one, leaving.signal)))
         // A write ended meanwhile: this may be of before it, and would take back what is shown of it.
-        if (endedWrites !== endedBefore) return ask()
+        if (answeredWrites() !== knows) return ask()
         const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
         setKnown({ path: asked, answer })
         setFailed(undefined)
+        look.renew(knows)
         if (isHurried(answer)) waitMs = soonAgainMs
       } catch (error) {
         if (leaving.signal.aborted) return
@@ -126,6 +130,7 @@ export function useAnswer<Answer>(
           const since = before?.path === asked ? before.since : new Date()
           return { path: asked, since, text, isRefused, isMissing }
         })
+        look.renew(knows)
         if (isMissing) return
         // It was sent before the network was back.
         if (cameOnline) {
@@ -159,6 +164,7 @@ export function useAnswer<Answer>(
     else void ask()
     return () => {
       leaving.abort()
+      look.end()
       clearTimeout(timer)
     }
   }, [path, round])
@@ -196,7 +202,6 @@ interface Write {
 const underWay = new Map<string, Promise<Sent<unknown>>>()
 /** Says `answered` after the last write under way: it may have changed whatever is shown, which is asked for anew then. */
 const writes = new EventTarget()
-let endedWrites = 0
 /**
  * Writes whose answer was lost, by the resource they change. A repeat keeps its key, unless another write to the resource
  * came in between: then it is a new request.
@@ -220,11 +225,19 @@ export function send<Answer>(
   underWay.set(name, sending)
   void sending.finally(() => {
     underWay.delete(name)
-    endedWrites += 1
+    countAnsweredWrite(path)
     // The next one of several begins at once.
     setTimeout(() => underWay.size === 0 && writes.dispatchEvent(new Event('answered')))
   })
   return sending
+}
+
+/** The same where it is gone already, by an earlier click or by somebody else. Resolves once the page shows that it is gone. */
+export async function remove(path: string): Promise<Sent<unknown>> {
+  const sent = await send('DELETE', path)
+  if ('refusal' in sent && sent.status !== 404) return sent
+  await untilShown()
+  return { made: undefined }
 }
 
 /** Asks once, and changes nothing. @param body of a question that needs one */

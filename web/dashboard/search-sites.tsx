@@ -13,7 +13,7 @@ export function SearchSites({ workspaceId }: { workspaceId: number }) {
   })
   const command = `npx svc search connect --workspace ${workspaceId} --site sc-domain:example.com --credentials key.json`
   return (
-    <Panel title="Search terms" failure={failure}>
+    <Panel title="Search terms" failure={failure} isComing={answer === undefined && !failure}>
       {answer && answer.sites.length > 0 && <Facts facts={answer.sites.map((site) => [site.site, stateOf(site)])} />}
       {answer !== undefined && answer.state !== 'active' && answer.state !== 'loading' && (
         <>

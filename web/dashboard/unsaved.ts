@@ -2,23 +2,25 @@
 import { createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
 
-interface Unsaved {
+export interface Unsaved {
   /** The path of the page on which it stays, whatever the address's query. */
   readonly keptAt: string | undefined
+  /** Asked before it is lost, in place of the question about changes. */
+  readonly question?: string
 }
 
 const held = new Set<Unsaved>()
 /** Those in the dialog around, which are lost as it closes. */
-export const HeldInDialog = createContext<Set<object>>(new Set())
+export const HeldInDialog = createContext<Set<Unsaved>>(new Set())
 /** The browser needn't ask any more. */
 let isPageLeft = false
 
 /** @param is whether the part of the page that calls it holds what isn't saved */
-export function useUnsaved(is: boolean, { keptAt }: Unsaved): void {
+export function useUnsaved(is: boolean, { keptAt, question }: Unsaved): void {
   const heldInDialog = useContext(HeldInDialog)
   useEffect(() => {
     if (!is) return
-    const own = { keptAt }
+    const own: Unsaved = { keptAt, ...(question !== undefined && { question }) }
     held.add(own)
     heldInDialog.add(own)
     const ask = (event: BeforeUnloadEvent) => {
@@ -30,23 +32,24 @@ export function useUnsaved(is: boolean, { keptAt }: Unsaved): void {
       heldInDialog.delete(own)
       removeEventListener('beforeunload', ask)
     }
-  }, [is, keptAt])
+  }, [is, keptAt, question])
 }
 
 /** @param to the address that is gone to; undefined: what isn't saved is closed */
 export function mayLeave(to?: string): boolean {
   const path = to && new URL(to, location.href).pathname
-  const isLost = [...held].some(({ keptAt }) => keptAt === undefined || keptAt !== path)
-  return !isLost || isGivenUp()
+  return isGivenUp([...held].filter(({ keptAt }) => keptAt === undefined || keptAt !== path))
 }
 
 /** @param inside what isn't saved in the dialog that closes */
-export function mayClose(inside: ReadonlySet<object>): boolean {
-  return inside.size === 0 || isGivenUp()
+export function mayClose(inside: ReadonlySet<Unsaved>): boolean {
+  return isGivenUp([...inside])
 }
 
-function isGivenUp(): boolean {
-  return confirm("Leave without saving? What you changed isn't saved.")
+function isGivenUp(lost: readonly Unsaved[]): boolean {
+  if (lost.length === 0) return true
+  const own = lost.find(({ question }) => question !== undefined)
+  return confirm(own?.question ?? "Leave without saving? What you changed isn't saved.")
 }
 
 /** For a page that ends its requests and then leaves: the browser would ask too late. */

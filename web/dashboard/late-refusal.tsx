@@ -1,0 +1,26 @@
+/** Why a change was refused whose form was closed before the answer: it stands over the page until it is closed. */
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { Refusal } from './parts.tsx'
+
+let show = (_text: string) => {}
+
+/** @param title of the form */
+export function tellLateRefusal(title: string, refusal: string): void {
+  if (refusal !== '') show(`${title}: ${refusal}`)
+}
+
+export function LateRefusal() {
+  const [text, setText] = useState('')
+  useLayoutEffect(() => {
+    show = setText
+  }, [])
+  if (text === '') return null
+  return (
+    <div class="late">
+      <Refusal text={text} />
+      <button type="button" onClick={() => setText('')}>
+        Close
+      </button>
+    </div>
+  )
+}

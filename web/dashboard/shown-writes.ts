@@ -1,9 +1,9 @@
-/** What the page shows that is of before a write: a dialog that changes a list stays until the list has the change. */
+/** Answers on the page that are older than a write: a dialog that changes a list stays until the list has the change. */
 
 interface Look {
-  /** Of its question, under `/api/v1`. */
+  /** That of its question, under `/api/v1`. */
   path: string
-  /** It is of before the last write that it would show. */
+  /** The answer is older than the last write that it would show. */
   isOld: boolean
 }
 
@@ -25,7 +25,7 @@ export function countAnsweredWrite(path: string): void {
   for (const look of looks) look.isOld ||= named.test(look.path)
 }
 
-/** Of one who asks, for as long as the answer is looked at. */
+/** Follows one question, for as long as its answer is looked at. */
 export function makeLook() {
   const look: Look = { path: '', isOld: false }
   // One that begins anew has ended first.
@@ -47,7 +47,7 @@ export function makeLook() {
   }
 }
 
-/** Resolves once nothing is shown that is of before the last write. */
+/** Resolves once nothing is shown that is older than the last write. */
 export function untilShown(): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -17,7 +17,7 @@ import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import type { PageContext } from './page-context.ts'
 import { fault, headedPage, newPasswordFields } from './pages.ts'
 import { arrivingBrowser, findSignedInTab, sessionCookie } from './session.ts'
-import { leadingOn, redirect, signInPath } from './sign-in.ts'
+import { redirect, signInForAccount } from './sign-in.ts'
 
 export const passwordPath = '/dashboard/password'
 
@@ -31,7 +31,7 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
 
   async function show(head: RequestHead): Promise<HttpReply> {
     const found = await signedIn(head)
-    if (found === null) return redirect(signInBefore(head))
+    if (found === null) return redirect(signInForAccount(passwordPath, head))
     if (new URLSearchParams(head.query).has('changed')) return passwordPage('changed', head)
     return found.hash === null ? passwordPage(409, head) : passwordPage(200, head, found.email)
   }
@@ -40,7 +40,7 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
     const form = new URLSearchParams(request.body.toString())
     const password = form.get('password') ?? ''
     const found = await signedIn(request)
-    if (found === null) return redirect(signInBefore(request))
+    if (found === null) return redirect(signInForAccount(passwordPath, request))
     const { session, email, hash } = found
     const page = (state: keyof typeof texts) => passwordPage(state, request, email)
     if (hash === null) return passwordPage(409, request)
@@ -72,10 +72,6 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
   }
 
   return { show, change }
-}
-
-function signInBefore({ query }: RequestHead): string {
-  return leadingOn(signInPath, inWorkspaceOf(query, passwordPath))
 }
 
 const texts = {

@@ -11,6 +11,7 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
+import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import { addressOf } from '../transports/rest.ts'
 import type { PageContext } from './page-context.ts'
 import { signInPage } from './pages.ts'
@@ -34,6 +35,11 @@ export function addressIn({ path, query }: Pick<RequestHead, 'path' | 'query'>):
 /** The address that signs in, and then leads to the page that was asked for. */
 export function signInFor(head: Pick<RequestHead, 'path' | 'query'>): string {
   return leadingOn(signInPath, addressIn(head))
+}
+
+/** The same for a page of the account, of whose query the workspace alone counts. */
+export function signInForAccount(path: string, { query }: Pick<RequestHead, 'query'>): string {
+  return leadingOn(signInPath, inWorkspaceOf(query, path))
 }
 
 /** The address of a page that leads on to another one of the dashboard. */

@@ -12,20 +12,20 @@ import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import type { PageContext } from './page-context.ts'
 import { plainPage } from './pages.ts'
 import { findSignedIn } from './session.ts'
-import { leadingOn, redirect, signInPath } from './sign-in.ts'
+import { redirect, signInForAccount } from './sign-in.ts'
 
 export const browsersPath = '/dashboard/browsers'
 
 export function makeSignedInBrowsers({ pg, authenticator, clock }: PageContext) {
   async function show(head: RequestHead): Promise<HttpReply> {
     const session = await findSignedIn(authenticator, head)
-    if (session === null) return redirect(signInBefore(head))
+    if (session === null) return redirect(signInForAccount(browsersPath, head))
     return browsersPage(await listBrowserSessions(pg, session.ownerId, clock.now()), session.id, head)
   }
 
   async function signOut(request: HttpRequest): Promise<HttpReply> {
     const session = await findSignedIn(authenticator, request)
-    if (session === null) return redirect(signInBefore(request))
+    if (session === null) return redirect(signInForAccount(browsersPath, request))
     const wish = new URLSearchParams(request.body.toString()).get('browser') ?? ''
     const id = /^\d{1,15}$/.test(wish) ? Number(wish) : undefined
     // A browser that has ended meanwhile, or is another account's, changes nothing: the list says what is there.
@@ -34,10 +34,6 @@ export function makeSignedInBrowsers({ pg, authenticator, clock }: PageContext) 
   }
 
   return { show, signOut }
-}
-
-function signInBefore({ query }: RequestHead): string {
-  return leadingOn(signInPath, inWorkspaceOf(query, browsersPath))
 }
 
 /** @param ownId the session of the browser that shows the page: it signs out in the settings */

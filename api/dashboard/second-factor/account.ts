@@ -28,7 +28,7 @@ import type { AccountChange } from '../audit-account.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
 import { findSignedInTab } from '../session.ts'
-import { leadingOn, pageAfter, redirect, signInPath } from '../sign-in.ts'
+import { leadingOn, pageAfter, redirect, signInForAccount } from '../sign-in.ts'
 import { type Demand, factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
 
 interface AccountFactorContext extends PageContext {
@@ -55,7 +55,7 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     const next = pageAfter(sent.get('next'))
     const { query } = head
     const session = await findSignedInTab(authenticator, head)
-    if (session === null) return redirect(leadingOn(signInPath, inWorkspaceOf(query, factorPath)))
+    if (session === null) return redirect(signInForAccount(factorPath, head))
     const hash = await findPasswordHash(pg, session.ownerId)
     const demand = await demandOn(session)
     if (hash === null) return secondFactorPage(409, { demand, next, query })

@@ -14,7 +14,7 @@ import { useAnswer, useRefusal } from './query.ts'
 const seldomMs = 60_000
 
 export function Accounts({ timezone }: { timezone: string }) {
-  const { answer, failure } = useAnswer<Account[]>('/social-accounts/checked')
+  const { answer, failure, isComing } = useAnswer<Account[]>('/social-accounts/checked')
   const { answer: signIns, failure: unknown } = useAnswer<(typeof AccountSignInPlatforms)['_output']>(
     may('workspace:manage') ? '/social-accounts/sign-in' : undefined,
     { againMs: seldomMs },
@@ -37,7 +37,7 @@ export function Accounts({ timezone }: { timezone: string }) {
       action={may('workspace:manage') && ['Connect an account', () => setForm({})]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       <p role="status" class={made ? 'good' : 'unseen'}>
         {made && (

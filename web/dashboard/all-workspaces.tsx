@@ -16,9 +16,11 @@ const glanceMs = 60_000
 const unsearchedMax = 10
 
 export function AllWorkspacesPage() {
-  const { answer, failure } = useAnswer<readonly WorkspaceGlance[]>('/workspaces/glance', { againMs: glanceMs })
+  const { answer, failure, isComing } = useAnswer<readonly WorkspaceGlance[]>('/workspaces/glance', {
+    againMs: glanceMs,
+  })
   const [sought, setSought] = useState('')
-  if (answer === undefined && !failure) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
+  if (isComing) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
   const found = answer?.filter(({ name }) => name.toLowerCase().includes(sought.trim().toLowerCase())) ?? []
   return (
     <main>

@@ -18,14 +18,14 @@ export function ApiKeys({ timezone }: { timezone: string }) {
   const { made, add, end } = useMade<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Key>()
-  const { answer, failure } = useAnswer<Answer>('/api-keys')
+  const { answer, failure, isComing } = useAnswer<Answer>('/api-keys')
   return (
     <Panel
       title="API keys"
       action={['Make a key', () => setMaking(true)]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.api_key} name="key">

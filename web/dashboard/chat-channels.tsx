@@ -25,14 +25,14 @@ export function ChatChannels({ timezone }: { timezone: string }) {
   const [removed, remove] = useState<Channel>()
   const isHurried = ({ channels }: Answer) =>
     channels.some(({ contents }) => contents.some(({ asked }) => asked?.state === 'waiting'))
-  const { answer, failure } = useAnswer<Answer>('/chat-channels', { isHurried })
+  const { answer, failure, isComing } = useAnswer<Answer>('/chat-channels', { isHurried })
   return (
     <Panel
       title="Chat channels"
       action={['Add a channel', () => edit('new')]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       <p class="note">
         Channels of Slack, Discord, Microsoft Teams and Google Chat get the reports at the same hour as recipients of

@@ -12,9 +12,9 @@ type Apps = (typeof ConnectedAppsResource)['_output']
 export function ConnectedApps({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
   const [ended, end] = useState<Apps[number]>()
-  const { answer, failure } = useAnswer<Apps>('/connected-apps')
+  const { answer, failure, isComing } = useAnswer<Apps>('/connected-apps')
   return (
-    <Panel title="Connected apps" failure={failure} refusal={refusal} isComing={answer === undefined && !failure}>
+    <Panel title="Connected apps" failure={failure} refusal={refusal} isComing={isComing}>
       {answer?.length === 0 && (
         <p class="empty">
           Assistants such as Claude or ChatGPT connect by signing in here. <a href="/guides/mcp">How</a>

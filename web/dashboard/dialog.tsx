@@ -60,11 +60,8 @@ export function Dialog({ title, children, close }: DialogProps) {
   )
 }
 
-/**
- * The call, once, for as long as the dialog is open, and nothing after that: an answer may come once it was closed, and
- * another is open in its place by then. A second click waits for the same answer.
- */
-export function useWhileOpen(call: () => void): () => void {
+/** True until what it is in, such as a dialog, is closed. */
+export function useIsOpen(): { current: boolean } {
   const isOpen = useRef(true)
   useLayoutEffect(
     () => () => {
@@ -72,6 +69,15 @@ export function useWhileOpen(call: () => void): () => void {
     },
     [],
   )
+  return isOpen
+}
+
+/**
+ * The call, once, for as long as the dialog is open, and nothing after that: an answer may come once it was closed, and
+ * another is open in its place by then. A second click waits for the same answer.
+ */
+export function useWhileOpen(call: () => void): () => void {
+  const isOpen = useIsOpen()
   return () => {
     if (!isOpen.current) return
     isOpen.current = false

@@ -36,11 +36,11 @@ const lists: readonly { readonly name: keyof Rules; readonly title: string; read
 export function TrafficLeftOut() {
   const { refusal, done } = useRefusal()
   const [isChanging, change] = useState(false)
-  const { answer, failure } = useAnswer<ShownRules>('/exclusions', { againMs: seldomMs })
+  const { answer, failure, isComing } = useAnswer<ShownRules>('/exclusions', { againMs: seldomMs })
   const own = answer?.caller_address ?? null
   const mayChange = answer !== undefined && may('analytics:write')
   return (
-    <section class={answer || failure ? 'panel' : 'panel coming'} aria-label="Traffic left out">
+    <section class={isComing ? 'panel coming' : 'panel'} aria-label="Traffic left out">
       <PanelTitle>
         Traffic left out
         {mayChange && (

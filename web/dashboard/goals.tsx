@@ -26,12 +26,14 @@ export function Goals({ view, add }: GoalsProps) {
   const { refusal, done } = useRefusal()
   const [edited, edit] = useState<Row | 'new'>()
   const [removed, remove] = useState<Row>()
-  const { answer, failure, isStale } = useAnswer<GoalFigures>(`/analytics/goals?${questionOf(view)}`, { againMs })
+  const { answer, failure, isComing, isStale } = useAnswer<GoalFigures>(`/analytics/goals?${questionOf(view)}`, {
+    againMs,
+  })
   const mayChange = may('analytics:write')
   const most = Math.max(1, ...(answer?.rows ?? []).map(({ visitors }) => visitors))
   return (
     <Panel title="Goals" label="Visitors" failure={failure} refusal={refusal} isBusy={isStale}>
-      {answer === undefined && !failure && <p class="empty awaited">…</p>}
+      {isComing && <p class="empty awaited">…</p>}
       {answer?.rows.length === 0 && (
         <p class="empty">
           A goal is what visitors should do: view a page, such as the thanks after an order, or cause an event, such as

@@ -1,8 +1,8 @@
 /** Import of tracked links from a file: first a look at what will be made, then the links, in portions. */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ImportedRow } from '../../schemas/resources/link-import.ts'
 import { fileBytesMax, fileRowsMax, portionsOf } from './csv-portions.ts'
-import { Dialog } from './dialog.tsx'
+import { Dialog, useIsOpen } from './dialog.tsx'
 import { number } from './format.ts'
 import { Refusal } from './parts.tsx'
 import { consult, type Sent, send } from './query.ts'
@@ -45,13 +45,7 @@ function ImportDialog({ close }: { close(): void }) {
   const [seen, setSeen] = useState<Taken>()
   const [made, setMade] = useState<Taken>()
   const [isMaking, setMaking] = useState(false)
-  const isOpen = useRef(true)
-  useLayoutEffect(
-    () => () => {
-      isOpen.current = false
-    },
-    [],
-  )
+  const isOpen = useIsOpen()
 
   async function takeAll(texts: readonly string[], ask: (csv: string) => Promise<Sent<Answer>>): Promise<Taken> {
     const rows: ImportedRow[] = []

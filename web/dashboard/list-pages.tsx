@@ -16,8 +16,6 @@ export interface ListPage<Row> extends Asked<readonly Row[]> {
   readonly isStale: boolean
   /** Another list, or another page of it, is awaited. */
   readonly isAwaited: boolean
-  /** No answer came yet. */
-  readonly isComing: boolean
   /** Leads to the pages beside it, and says so where nothing is older; nothing where one page has all. */
   readonly pager: ComponentChildren
 }
@@ -63,7 +61,6 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
     answer: isPastEnd ? undefined : answer,
     isStale: shown.current !== path,
     isAwaited: isStale,
-    isComing: answer === undefined && asked.failure === undefined,
     pager,
   }
 }

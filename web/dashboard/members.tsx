@@ -34,14 +34,14 @@ export function Members({ timezone }: { timezone: string }) {
   const [isInviting, setInviting] = useState(false)
   const [removed, setRemoved] = useState<Member>()
   const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
-  const { answer, failure } = useAnswer<Answer>('/members', { isHurried })
+  const { answer, failure, isComing } = useAnswer<Answer>('/members', { isHurried })
   return (
     <Panel
       title="Members"
       action={['Invite a member', () => setInviting(true)]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       {answer && <RequiredFactor isRequired={answer.is_second_factor_required} members={answer.members} done={done} />}
       {made.map((one) => (

@@ -22,7 +22,7 @@ interface PageFlowProps {
 export function PageFlowPanel({ view, go, navigate }: PageFlowProps) {
   const page = pageOf(view)
   const question = page === undefined ? undefined : `/analytics/flow?${listQuestionOf(view)}`
-  const { answer, failure, isStale } = useAnswer<PageFlow>(question, { againMs })
+  const { answer, failure, isComing, isStale } = useAnswer<PageFlow>(question, { againMs })
   const heading = useRef<HTMLHeadingElement>(null)
   const isGoingOn = useRef(false)
   // The row that was chosen may be gone: the keyboard goes on from the next page’s name.
@@ -50,7 +50,7 @@ export function PageFlowPanel({ view, go, navigate }: PageFlowProps) {
         <span class="label">Views</span>
       </h2>
       {failure && <Failure {...failure} />}
-      {answer === undefined && !failure && <p class="empty awaited">…</p>}
+      {isComing && <p class="empty awaited">…</p>}
       {answer?.views === 0 && <p class="empty">Nothing in this range.</p>}
       {answer !== undefined && answer.views > 0 && (
         <>

@@ -1,6 +1,7 @@
 /** Asks the API as whoever is signed in, or by a shared link: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
 import { beginAnewAfterBack } from './after-back.ts'
+import { takeWhatCame } from './page-answers.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 import { isShared } from './shared-page.ts'
 import { answeredWrites, countAnsweredWrite, makeLook, untilShown } from './shown-writes.ts'
@@ -19,24 +20,10 @@ export interface Asked<Answer> {
   readonly answer: Answer | undefined
   /** Since when answers fail, and why. */
   readonly failure: Failed | undefined
+  /** Nothing came yet, neither an answer nor a failure. */
+  readonly isComing: boolean
   /** The answer is of another question than the one that is asked. */
   readonly isStale: boolean
-}
-
-/** Answers that the page came with, by path; each is taken once. */
-const came = new Map<string, unknown>(
-  Object.entries(JSON.parse(globalThis.document?.getElementById('answers')?.textContent ?? '{}')),
-)
-
-function takeWhatCame<Answer>(path: string | undefined): { path: string; answer: Answer } | undefined {
-  const [name = '', query] = path?.split('?') ?? []
-  const sorted = new URLSearchParams(query)
-  sorted.sort()
-  const key = query === undefined ? name : `${name}?${sorted}`
-  if (path === undefined || !came.has(key)) return undefined
-  const answer = came.get(key) as Answer
-  came.delete(key)
-  return { path, answer }
 }
 
 /** All who look at a shared link have one rate limit together. */
@@ -169,7 +156,12 @@ export function useAnswer<Answer>(
     }
   }, [path, round])
   const failure = failed?.path === path ? failed : undefined
-  return { answer: known?.answer, failure, isStale: known !== undefined && known.path !== path }
+  return {
+    answer: known?.answer,
+    failure,
+    isComing: known?.answer === undefined && failure === undefined,
+    isStale: known !== undefined && known.path !== path,
+  }
 }
 
 /** The result of one request: what was made or asked for, or what is wrong with it in words. */

@@ -17,14 +17,14 @@ export function Reports({ timezone }: { timezone: string }) {
   const [removed, remove] = useState<Recipient>()
   const [chosen, choose] = useState<Recipient>()
   const isHurried = ({ recipients }: Answer) => recipients.some(({ asked }) => asked?.state === 'waiting')
-  const { answer, failure } = useAnswer<Answer>('/report-recipients', { isHurried })
+  const { answer, failure, isComing } = useAnswer<Answer>('/report-recipients', { isHurried })
   return (
     <Panel
       title="Reports by e-mail"
       action={['Add a recipient', () => setAdding(true)]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       {answer?.is_mail_set_up === false && (
         <p class="note">

@@ -44,7 +44,7 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
   const opened = hasCalendar ? 'calendar' : undefined
   const ownRange = hasOwnRange(search) ? intervals[interval].ownRange : undefined
   useOverviewKeys({ timezone, go, ...opening })
-  const { answer, failure, isStale } = useAnswer<Retention>(retentionQuestionOf(search, view), { againMs })
+  const { answer, failure, isComing, isStale } = useAnswer<Retention>(retentionQuestionOf(search, view), { againMs })
   return (
     <main>
       {failure && <Failure {...failure} />}
@@ -75,7 +75,7 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
             CSV
           </button>
         </h2>
-        {answer === undefined && !failure && <p class="empty awaited">…</p>}
+        {isComing && <p class="empty awaited">…</p>}
         {answer && <Cohorts {...answer} />}
       </section>
     </main>

@@ -22,14 +22,14 @@ interface SavedFunnelsProps {
 const againMs = 60_000
 
 export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
-  const { answer, failure } = useAnswer<readonly SavedFunnel[]>('/funnels', { againMs })
+  const { answer, failure, isComing } = useAnswer<readonly SavedFunnel[]>('/funnels', { againMs })
   const { refusal, done } = useRefusal()
   const [edited, setEdited] = useState<SavedFunnel>()
   const [deleted, setDeleted] = useState<SavedFunnel>()
   const maySave = may('analytics:write') && funnel.steps.length >= funnelStepsMin
   return (
     <Panel title="Saved funnels" failure={failure}>
-      {answer === undefined && !failure && <p class="empty">…</p>}
+      {isComing && <p class="empty">…</p>}
       {answer?.length === 0 && !maySave && <p class="empty">None yet. A funnel of two or more steps can be saved.</p>}
       <ul>
         {answer?.map((saved) => (

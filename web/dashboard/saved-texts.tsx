@@ -7,7 +7,7 @@ import { ChangeButtons, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 export function SavedTexts({ close }: { close(): void }) {
-  const { answer, failure } = useAnswer<readonly Snippet[]>('/snippets')
+  const { answer, failure, isComing } = useAnswer<readonly Snippet[]>('/snippets')
   const { refusal, done } = useRefusal()
   /** `new`: one is added. */
   const [edited, edit] = useState<Snippet | 'new'>()
@@ -29,7 +29,7 @@ export function SavedTexts({ close }: { close(): void }) {
   return (
     <Dialog title="Saved texts" close={close}>
       {failure && <Failure {...failure} />}
-      {answer === undefined && !failure && <p class="empty">…</p>}
+      {isComing && <p class="empty">…</p>}
       {answer?.length === 0 && (
         <p class="empty">A saved text, such as a group of hashtags or a signature, is put into captions by its name.</p>
       )}

@@ -21,7 +21,7 @@ interface SavedViewsProps {
 const againMs = 60_000
 
 export function SavedViews({ view, go, close }: SavedViewsProps) {
-  const { answer, failure } = useAnswer<readonly Segment[]>('/segments', { againMs })
+  const { answer, failure, isComing } = useAnswer<readonly Segment[]>('/segments', { againMs })
   const { refusal, done } = useRefusal()
   const [edited, setEdited] = useState<Segment>()
   const [deleted, setDeleted] = useState<Segment>()
@@ -45,7 +45,7 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
   return (
     <Dialog title="Saved views" close={close}>
       {failure && <Failure {...failure} />}
-      {answer === undefined && !failure && <p class="empty">…</p>}
+      {isComing && <p class="empty">…</p>}
       {answer?.length === 0 && (
         <p class="empty">A saved view is a name for filters, such as “Phones in France”, for all of the workspace.</p>
       )}

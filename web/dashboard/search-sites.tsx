@@ -8,12 +8,12 @@ import { useAnswer } from './query.ts'
 const seldomMs = 60_000
 
 export function SearchSites({ workspaceId }: { workspaceId: number }) {
-  const { answer, failure } = useAnswer<SearchTerms>('/analytics/search?days=1&limit=1&compare=none', {
+  const { answer, failure, isComing } = useAnswer<SearchTerms>('/analytics/search?days=1&limit=1&compare=none', {
     againMs: seldomMs,
   })
   const command = `npx svc search connect --workspace ${workspaceId} --site sc-domain:example.com --credentials key.json`
   return (
-    <Panel title="Search terms" failure={failure} isComing={answer === undefined && !failure}>
+    <Panel title="Search terms" failure={failure} isComing={isComing}>
       {answer && answer.sites.length > 0 && <Facts facts={answer.sites.map((site) => [site.site, stateOf(site)])} />}
       {answer !== undefined && answer.state !== 'active' && answer.state !== 'loading' && (
         <>

@@ -16,14 +16,14 @@ export function SharedLinks({ timezone }: { timezone: string }) {
   const { made, add, end } = useMade<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Links[number]>()
-  const { answer, failure } = useAnswer<Links>('/shared-links')
+  const { answer, failure, isComing } = useAnswer<Links>('/shared-links')
   return (
     <Panel
       title="Shared links"
       action={['Make a link', () => setMaking(true)]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.url} name="link">

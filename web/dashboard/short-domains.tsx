@@ -24,7 +24,7 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
   const { refusal, done } = useRefusal()
   const [edited, edit] = useState<Domain | 'new'>()
   const [removed, remove] = useState<Domain>()
-  const { answer, failure } = useAnswer<Domain[]>('/domains', { againMs: seldomMs })
+  const { answer, failure, isComing } = useAnswer<Domain[]>('/domains', { againMs: seldomMs })
   const mayChange = may('links:write')
   return (
     <Panel
@@ -32,7 +32,7 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
       action={mayChange && ['Add a domain', () => edit('new')]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       {answer?.length === 0 && (
         <p class="empty">

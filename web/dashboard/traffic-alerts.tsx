@@ -12,7 +12,7 @@ type Alerts = (typeof TrafficAlertsResource)['_output']
 export function TrafficAlerts({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
   const [isSetting, set] = useState(false)
-  const { answer, failure } = useAnswer<Alerts>('/traffic-alerts')
+  const { answer, failure, isComing } = useAnswer<Alerts>('/traffic-alerts')
   const withLast = (text: string, at: string | null) =>
     at === null ? text : `${text}, the last one ${time(at, timezone)}`
   return (
@@ -21,7 +21,7 @@ export function TrafficAlerts({ timezone }: { timezone: string }) {
       action={answer && ['Set alerts', () => set(true)]}
       failure={failure}
       refusal={refusal}
-      isComing={answer === undefined && !failure}
+      isComing={isComing}
     >
       {answer && (
         <Facts

@@ -3,7 +3,7 @@ import { tuplesIn } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
 import type { EventRepair } from '../../postgres/tables/folds.ts'
-import type { IdRange } from '../../schemas/event/id-ranges.ts'
+import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import type { VisitorHistory } from './derive-rows.ts'
@@ -19,8 +19,13 @@ export interface TouchedVisitor {
   readonly hours: readonly number[]
 }
 
+/** Where the ids looked at hold too few events, as many times more are looked at. */
+const spanGrowth = 8
+
 /**
- * The id up to which new events are taken up in one fold, so that they are at most `max`.
+ * The id up to which new events are taken up in one fold, so that they are at most `max`. Looks at the oldest ids first: of
+ * a hundred million new events, a fold would otherwise sort the ids of all.
+ * @param added in order
  * @returns undefined where all of them fit
  */
 export async function findCut(
@@ -28,13 +33,21 @@ export async function findCut(
   added: readonly IdRange[],
   max: number,
 ): Promise<number | undefined> {
-  const { sql, params } = idsIn(added, 'added')
-  const [row] = await ch.query<{ id: number }>(
-    `SELECT id FROM events WHERE ${sql} ORDER BY id LIMIT 1 OFFSET {max:UInt64}`,
-    { ...params, max },
-    { deadlineMs: foldDeadlineMs },
-  )
-  return row && row.id - 1
+  const [first, last] = [added[0]?.from ?? 0, added.at(-1)?.through ?? 0]
+  for (let span = max; ; span *= spanGrowth) {
+    const through = Math.min(first + span, last)
+    const { sql, params } = idsIn(
+      subtractRanges(added, [{ from: through + 1, through: Number.MAX_SAFE_INTEGER }]),
+      'oldest',
+    )
+    const [row] = await ch.query<{ id: number }>(
+      `SELECT id FROM events WHERE ${sql} ORDER BY id LIMIT 1 OFFSET {max:UInt64}`,
+      { ...params, max },
+      { deadlineMs: foldDeadlineMs },
+    )
+    if (row !== undefined) return row.id - 1
+    if (through === last) return undefined
+  }
 }
 
 /**

@@ -23,15 +23,19 @@ interface FiguresStatus {
 }
 
 const statusEveryMs = 500
+/** The status counts what waits. So the pause after it is so many times as long as it took. */
+const statusPause = 20
 const statusWithinMs = 2 * 3_600_000
 /** Merges of 100 M events take minutes. */
 const quietWithinMs = 600_000
 
 /** Until every stored event is in figures. */
 export async function untilFolded(installation: Installation): Promise<void> {
-  for (const deadline = Date.now() + statusWithinMs; ; await sleep(statusEveryMs)) {
+  for (const deadline = Date.now() + statusWithinMs; ; ) {
+    const askedAt = Date.now()
     const status = await runCommand<FiguresStatus>(installation, ['figures', 'status'])
     if (status.pending_events === 0) return
+    await sleep(Math.max(statusEveryMs, statusPause * (Date.now() - askedAt)))
     if (Date.now() > deadline) throw new Error(`events are still not folded: ${JSON.stringify(status)}`)
   }
 }

@@ -128,10 +128,8 @@ async function record(
 
 /** @throws Error, so that the provider asks again, and the log says what to do */
 function opened(box: SecretBox, sealed: Buffer): string {
-  try {
-    return box.open(sealed)
-  } catch (cause) {
-    const remedy = '`svc revenue connect --connection ID` replaces it'
-    throw new Error(`the connection's secret was stored under another SECRET_KEY: ${remedy}`, { cause })
-  }
+  const secret = box.open(sealed)
+  if (secret !== null) return secret
+  const remedy = '`svc revenue connect --connection ID` replaces it'
+  throw new Error(`the connection's secret was stored under another SECRET_KEY: ${remedy}`)
 }

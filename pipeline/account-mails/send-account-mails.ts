@@ -20,7 +20,6 @@ import {
 } from '../../postgres/tables/account-mails.ts'
 import { findInvitation } from '../../postgres/tables/invitations.ts'
 import { openPasswordReset } from '../../postgres/tables/password-resets.ts'
-import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   accountMailClaimMs,
@@ -102,20 +101,12 @@ async function write(
   tx: Queryable,
   { email, invitationId, sealed }: AccountMail,
 ): Promise<WrittenMail | null> {
-  const [token, now] = [opened(box, sealed), clock.now()]
+  const [token, now] = [box.open(sealed), clock.now()]
+  // Once SECRET_KEY was lost, whoever waits for it asks again.
   if (token === null) return null
   if (invitationId === null) {
     return (await openPasswordReset(tx, { email, token, now })) ? writeResetMail({ apiHost, token }) : null
   }
   const invitation = await findInvitation(tx, token, now)
   return invitation && writeInvitationMail(invitation, { apiHost, token })
-}
-
-function opened(box: SecretBox, sealed: Buffer): string | null {
-  try {
-    return box.open(sealed)
-  } catch {
-    // It was sealed under a SECRET_KEY that was lost: whoever waits for it asks again.
-    return null
-  }
 }

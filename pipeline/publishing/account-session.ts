@@ -134,13 +134,10 @@ export function sessionOf(
 
 /** @throws ProviderError where they can't be read any more: whoever connects the account again gives new ones */
 function opened(box: SecretBox, { sealed, version }: { readonly sealed: Buffer; readonly version: number }): string {
-  try {
-    return box.open(sealed)
-  } catch (cause) {
-    const failure = { kind: 'reauthenticate', code: 'not_authorized', refusedVersion: version } as const
-    const message = 'The credentials were stored under another SECRET_KEY: connect the account again'
-    throw new ProviderError(failure, message, { cause })
-  }
+  const credentials = box.open(sealed)
+  if (credentials !== null) return credentials
+  const failure = { kind: 'reauthenticate', code: 'not_authorized', refusedVersion: version } as const
+  throw new ProviderError(failure, 'The credentials were stored under another SECRET_KEY: connect the account again')
 }
 
 function isOver(error: unknown): error is ProviderError {

@@ -68,9 +68,7 @@ async function deliverToChannel(
 
 /** @throws ChannelGone */
 function opened(box: SecretBox, address: Buffer): string {
-  try {
-    return box.open(address)
-  } catch {
-    throw new ChannelGone('the address was stored with another SECRET_KEY: add the channel anew')
-  }
+  const opened = box.open(address)
+  if (opened === null) throw new ChannelGone('the address was stored with another SECRET_KEY: add the channel anew')
+  return opened
 }

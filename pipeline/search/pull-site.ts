@@ -77,12 +77,10 @@ export async function pullSite(context: PullContext, leased: LeasedSite, signal:
 
 /** @throws ProviderError that isn't final: another process may have the right `SECRET_KEY` */
 function openAccount(box: SecretBox, sealed: Buffer): ServiceAccount {
-  try {
-    return JSON.parse(box.open(sealed))
-  } catch (cause) {
-    const failure = { kind: 'transient', code: 'not_authorized' } as const
-    throw new ProviderError(failure, 'The key was stored under another SECRET_KEY: connect the site anew', { cause })
-  }
+  const account = box.open(sealed)
+  if (account !== null) return JSON.parse(account)
+  const failure = { kind: 'transient', code: 'not_authorized' } as const
+  throw new ProviderError(failure, 'The key was stored under another SECRET_KEY: connect the site anew')
 }
 
 /** The first day that Search Console has and the workspace may read. */

@@ -66,7 +66,7 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
 
   async function attempt(delivery: DueDelivery): Promise<AttemptResult | undefined> {
     try {
-      key ??= createSecretKey(options.box.open(turn.secret).replace('whsec_', ''), 'base64')
+      key ??= signingKey(turn, options)
       return await attemptDelivery({ url: turn.url, key }, delivery, agent, clock)
     } catch (error) {
       await setAside(delivery, error, options)
@@ -90,6 +90,13 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
   } finally {
     await recorder.written()
   }
+}
+
+/** @throws Error where the secret can't be read any more: whoever owns the endpoint replaces it */
+function signingKey({ secret: sealed }: Turn, { box }: SenderOptions): KeyObject {
+  const secret = box.open(sealed)
+  if (secret === null) throw new Error('the secret of the endpoint was stored under another SECRET_KEY')
+  return createSecretKey(secret.replace('whsec_', ''), 'base64')
 }
 
 /** Tried again only when an operator says so: `svc jobs retry`. */

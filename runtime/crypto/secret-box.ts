@@ -9,8 +9,8 @@ import { deriveKey } from './derived-key.ts'
 
 export interface SecretBox {
   seal(text: string): Buffer
-  /** @throws Error when it was sealed with another key, or changed since */
-  open(sealed: Buffer): string
+  /** @returns null where it was sealed with another key, so where `SECRET_KEY` was lost, or changed since */
+  open(sealed: Buffer): string | null
 }
 
 /** For data that the API stores encrypted and the pipeline has to read. */
@@ -48,10 +48,15 @@ export function makeSecretBox(secretKey: string, purpose: string): SecretBox {
       return Buffer.concat([Buffer.of(format), nonce, cipher.getAuthTag(), ciphertext])
     },
     open(sealed) {
-      if (sealed[0] !== format) throw new Error('sealed in an unknown format')
+      if (sealed[0] !== format || sealed.length < textStart) return null
       const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + nonceBytes))
       decipher.setAuthTag(sealed.subarray(1 + nonceBytes, textStart))
-      return Buffer.concat([decipher.update(sealed.subarray(textStart)), decipher.final()]).toString('utf8')
+      const text = decipher.update(sealed.subarray(textStart))
+      try {
+        return Buffer.concat([text, decipher.final()]).toString('utf8')
+      } catch {
+        return null
+      }
     },
   }
 }

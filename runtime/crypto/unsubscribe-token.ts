@@ -34,12 +34,8 @@ export function makeUnsubscribeToken(box: SecretBox, { workspaceId, email, from 
 
 /** @returns undefined where we didn't make it */
 export function readUnsubscribeToken(box: SecretBox, token: string): Subscription | undefined {
-  let text: string
-  try {
-    text = box.open(Buffer.from(token, 'base64url'))
-  } catch {
-    return undefined
-  }
+  const text = box.open(Buffer.from(token, 'base64url'))
+  if (text === null) return undefined
   const [word, workspaceId, addressHash = ''] = text.split(' ')
   const from = kinds.find((one) => starts[one] === word)
   return from && { workspaceId: Number(workspaceId), addressHash, from }

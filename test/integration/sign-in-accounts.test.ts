@@ -65,7 +65,7 @@ async function credentialsOf(id: number): Promise<Answer> {
     'SELECT sealed FROM social_account_credentials WHERE social_account_id = $1',
     [id],
   )
-  return JSON.parse(makeSecretBox(stores.secretKey, accountCredentialsPurpose).open(row!.sealed))
+  return JSON.parse(makeSecretBox(stores.secretKey, accountCredentialsPurpose).open(row!.sealed)!)
 }
 
 interface Case {

@@ -166,12 +166,10 @@ const makeChoose = ({ accountBox, signInLimiter }: Connecting) =>
   })
 
 function keptIn<Kept>(box: SecretBox, sealed: Buffer): Kept {
-  try {
-    return JSON.parse(box.open(sealed))
-  } catch {
-    // It was begun under a SECRET_KEY that was lost.
-    throw refusal(texts.unknown)
-  }
+  const kept = box.open(sealed)
+  // It was begun under a SECRET_KEY that was lost.
+  if (kept === null) throw refusal(texts.unknown)
+  return JSON.parse(kept)
 }
 
 /** One that wasn't finished has no token. */
@@ -243,10 +241,8 @@ async function readApp({ stores }: Context, platform: SignInPlatform, box: Secre
 }
 
 function opened(sealed: Buffer, box: SecretBox, remedy: string): string {
-  try {
-    return box.open(sealed)
-  } catch {
-    // It was sealed under a SECRET_KEY that was lost.
-    throw wrong('platform', `the app's secret can't be read: ${remedy}`)
-  }
+  const secret = box.open(sealed)
+  // It was sealed under a SECRET_KEY that was lost.
+  if (secret === null) throw wrong('platform', `the app's secret can't be read: ${remedy}`)
+  return secret
 }

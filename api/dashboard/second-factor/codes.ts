@@ -39,17 +39,9 @@ interface CodesOptions {
 }
 
 export function makeSecondFactorCodes({ box, clock, limiter }: CodesOptions): SecondFactorCodes {
-  function open(sealed: Buffer): string | null {
-    try {
-      return box.open(sealed)
-    } catch {
-      // Sealed with a SECRET_KEY that is lost: no code is right any more, but recovery codes are.
-      return null
-    }
-  }
-
   function stepOf(sealed: Buffer, code: string): number {
-    const secret = open(sealed)
+    // Once SECRET_KEY was lost, no code is right any more, but recovery codes are.
+    const secret = box.open(sealed)
     const step = secret === null ? null : stepOfCode(secret, code, clock.now())
     if (step === null) throw new WrongCode()
     return step

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
+import { expireDeliveries } from '../../pipeline/retention/expire-deliveries.ts'
 import { expireSalts } from '../../pipeline/retention/expire-salts.ts'
 import { keptFromOf } from '../../pipeline/retention/retention.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
@@ -15,6 +16,7 @@ import {
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { dayClosedAfterMs } from '../../schemas/limits/figure-limits.ts'
+import { webhookRecordKeepMs } from '../../schemas/limits/webhook-limits.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
@@ -245,6 +247,34 @@ test('a salt is deleted once its day began two days ago', async () => {
   for (const day of days) await readOrMakeSalt(stores.pg, day, salt)
   await expireSalts(context())
   expect(await saltDays()).toEqual(days.slice(2))
+})
+
+test('records of deliveries go after their time, with their events; what is pending stays, and so does its event', async () => {
+  const { pg } = stores
+  const endpoint = `INSERT INTO webhook_endpoints (workspace_id, url, events, secret) VALUES ($1, 'https://example.com/', '{}', '') RETURNING id`
+  const [{ id }] = (await pg.query<{ id: number }>(endpoint, [ids.scale])) as [{ id: number }]
+  const [old, young] = [webhookRecordKeepMs + 60_000, webhookRecordKeepMs - 60_000]
+  for (const [event, status, ageMs] of [
+    ['evt_old', 'delivered', old],
+    ['evt_old_failed', 'failed', old],
+    ['evt_old_pending', 'pending', old],
+    ['evt_young', 'delivered', young],
+  ]) {
+    await pg.query(
+      `WITH event AS (
+         INSERT INTO outbox (workspace_id, event_id, type, object, fanned_out_at, created_at)
+         VALUES ($1, $3, 'post.created', '{}', now(), now() - $5::float8 * interval '1 millisecond') RETURNING created_at
+       )
+       INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status, created_at)
+       SELECT $1, $2, $3, 'post.created', $4, created_at FROM event`,
+      [ids.scale, id, event, status, ageMs],
+    )
+  }
+  await expireDeliveries(jobContext(stores, Date.now()))
+  for (const table of ['webhook_deliveries', 'outbox']) {
+    const kept = await pg.query(`SELECT event_id FROM ${table} ORDER BY event_id`)
+    expect(kept).toEqual([{ event_id: 'evt_old_pending' }, { event_id: 'evt_young' }])
+  }
 })
 
 async function saltDays(): Promise<string[]> {

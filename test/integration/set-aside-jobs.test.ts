@@ -2,24 +2,22 @@
 import { randomBytes } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect, test, vi } from 'vitest'
-import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { jobs } from '../../pipeline/queue/jobs.ts'
 import { schedulesOf, startSweep } from '../../pipeline/queue/schedule.ts'
 import { startWorker } from '../../pipeline/queue/worker.ts'
 import { expireDeliveries } from '../../pipeline/retention/expire-deliveries.ts'
 import { retryAsked, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
-import { systemClock } from '../../runtime/clock.ts'
 import { makeSecretBox } from '../../runtime/crypto/secret-box.ts'
-import { makeLog } from '../../runtime/log.ts'
-import { makeMetrics } from '../../runtime/metrics.ts'
 import { setAsideJobsRetriedEach } from '../../schemas/limits/store-limits.ts'
 import { runSvc } from '../support/command-line.ts'
+import { jobContext } from '../support/job-context.ts'
 import { setUpReceiver } from '../support/receiver.ts'
 import { patience, setUpWebhooks } from '../support/webhooks.ts'
 
 const { stores, register, makeLink, deliveries, untilDelivery } = setUpWebhooks()
 
 const receiver = setUpReceiver()
+const schedules = schedulesOf({ retentionSweepMinutes: 1440 })
 
 const svc = async (...words: string[]) => {
   const { code, out, err } = await runSvc([...words, '--json'], { DATABASE_URL: stores.databaseUrl })
@@ -62,25 +60,21 @@ test('a delivery that fails by our own fault is set aside, others go on, and a r
   expect(await svc('jobs', 'list')).toEqual({ code: 0, body: [] })
 
   // One that was delivered by hand, after it had been set aside, waits for nobody.
-  const { pg, ch } = stores
-  await setJobAside(pg, 'deliver-webhook', `webhook_delivery_${poisoned[0]!.id}`, 'of before')
-  const metrics = makePipelineMetrics(makeMetrics('test', false))
-  const signal = new AbortController().signal
-  await expireDeliveries({ pg, ch, clock: systemClock, log: makeLog('test', 'silent'), metrics, signal })
+  await setJobAside(stores.pg, 'deliver-webhook', `webhook_delivery_${poisoned[0]!.id}`, 'of before')
+  await expireDeliveries(jobContext(stores, Date.now()))
   expect((await svc('jobs', 'list')).body).toEqual([])
 })
 
 test('a job of the schedule that fails for good is set aside, and is run again by a retry', async () => {
-  const log = makeLog('test', 'silent')
-  const metrics = makePipelineMetrics(makeMetrics('test', false))
-  const { pg, ch, redisUrl } = stores
+  const { pg, redisUrl } = stores
+  const context = jobContext(stores, Date.now())
+  const { log, metrics } = context
   await pg.query(
     `INSERT INTO idempotency_records SELECT id, 'old', '', 200, '', now() - interval '1 hour' FROM workspaces LIMIT 1`,
   )
   await pg.query('ALTER TABLE idempotency_records RENAME TO taken_away')
-  const schedules = schedulesOf({ retentionSweepMinutes: 1440 })
   const sweep = startSweep({ pg, redisUrl, schedules, metrics, log, everyMs: 200 })
-  const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics })
+  const worker = startWorker(redisUrl, jobs, context)
   const { hostname, port, password, pathname } = new URL(redisUrl)
   const connection = { host: hostname, port: Number(port), password, db: Number(pathname.slice(1)) }
   const queue = new Queue('pipeline', { connection })
@@ -118,13 +112,8 @@ test('a sweep that is closed in its midst asks Postgres nothing more', async () 
       return []
     },
   }
-  const sweep = startSweep({
-    pg,
-    redisUrl: stores.redisUrl,
-    schedules: schedulesOf({ retentionSweepMinutes: 1440 }),
-    metrics: makePipelineMetrics(makeMetrics('test', false)),
-    log: makeLog('test', 'silent'),
-  })
+  const { log, metrics } = jobContext(stores, Date.now())
+  const sweep = startSweep({ pg, redisUrl: stores.redisUrl, schedules, metrics, log })
   await sweep.swept
   expect(asked).toBe(1)
 })

@@ -1,19 +1,16 @@
 /** Ingest on a machine whose clock is set three days forward and back while it runs. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { expect, test } from 'vitest'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
-import { systemClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
-import { makeMetrics } from '../../runtime/metrics.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
 import { retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import { type IngestAnswer, startIngest, type TestIngest } from '../support/ingest.ts'
+import { jobContext } from '../support/job-context.ts'
 import { leaveOut } from '../support/left-out.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { findFaketime } from '../support/system-tools.ts'
 
 const day = 86_400_000
@@ -22,29 +19,19 @@ const perSecond = 50
 /** Time for a test's own calls. */
 const slackMs = 60_000
 
-let stores: TestStores
-let ingest: TestIngest | undefined
-let clockFile: string
-
-beforeEach(async () => {
-  stores = await freshStores()
-  clockFile = join(stores.dataDir, 'clock')
-})
-afterEach(async () => {
-  await ingest?.stop('SIGKILL')
-  ingest = undefined
-  await stores.close()
-})
+const stores = setUpStores()
+let ingest: TestIngest
+const clockFile = () => join(stores.dataDir, 'clock')
 
 function setClock(days: number): void {
-  writeFileSync(clockFile, `${days < 0 ? '' : '+'}${days}d\n`)
+  writeFileSync(clockFile(), `${days < 0 ? '' : '+'}${days}d\n`)
 }
 
 /** Ingest's own time goes by `clockFile`, also while it runs; what it measures spans with goes on as it is. */
 function underFakedClock(library: string): Record<string, string> {
   return {
     LD_PRELOAD: library,
-    FAKETIME_TIMESTAMP_FILE: clockFile,
+    FAKETIME_TIMESTAMP_FILE: clockFile(),
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     DONT_FAKE_MONOTONIC: '1',
@@ -52,9 +39,9 @@ function underFakedClock(library: string): Record<string, string> {
   }
 }
 
-async function send(body: Record<string, unknown> | string): Promise<IngestAnswer> {
+async function send(body: Record<string, unknown>): Promise<IngestAnswer> {
   for (;;) {
-    const answer = await ingest!.post('/track', body)
+    const answer = await ingest.post('/track', body)
     if (answer.status !== 429) return answer
     await sleep(100)
   }
@@ -62,8 +49,8 @@ async function send(body: Record<string, unknown> | string): Promise<IngestAnswe
 
 /** Fills the key's second, and answers whether any was refused. */
 async function fillSecond(): Promise<boolean> {
-  const body = { tracking_key: ingest!.key, event_name: 'fill' }
-  const answers = await Promise.all(Array.from({ length: 4 * perSecond }, () => ingest!.post('/track', body)))
+  const body = { tracking_key: ingest.key, event_name: 'fill' }
+  const answers = await Promise.all(Array.from({ length: 4 * perSecond }, () => ingest.post('/track', body)))
   const statuses = new Set(answers.map(({ status }) => status))
   expect([...statuses].filter((status) => status !== 202 && status !== 429)).toEqual([])
   return statuses.has(429)
@@ -75,10 +62,11 @@ test(
     const library = await findFaketime().catch(({ message }: Error) => leaveOut(context, message))
     setClock(0)
     ingest = await startIngest(stores, underFakedClock(library))
+    context.onTestFinished(async () => void (await ingest.stop('SIGKILL')))
     const event = { tracking_key: ingest.key, event_name: 'a' }
     const startedAt = Date.now()
     let accepted = 0
-    for (const days of Array.from({ length: rounds }, () => [0, 3, 0, -3, 0]).flat()) {
+    for (const days of Array.from({ length: rounds }, () => [3, 0, -3, 0]).flat()) {
       // The second that is full when the clock jumps is another one then.
       await expect.poll(fillSecond, { interval: 1 }).toBe(true)
       setClock(days)
@@ -90,7 +78,6 @@ test(
         '1970-01-01T00:00:00Z',
         '9999-12-31T23:59:59Z',
         'NaN',
-        '',
         ...[-7, -2, 0, 2, 7].map((at) => iso(now + at * day)),
       ]
       for (const occurred_at of stated) {
@@ -99,10 +86,6 @@ test(
           expect([202, 422]).toContain(status)
           if (status === 202) accepted++
         }
-      }
-      for (const text of ['NaN', '1e999', '-1', '0', 'true', '{}']) {
-        const { status } = await send(JSON.stringify({ ...event, occurred_at: '@' }).replace('"@"', text))
-        expect(status, text).toBe(422)
       }
       const old = await send({ ...event, occurred_at: '1970-01-01T00:00:00Z' })
       expect(old.status).toBe(422)
@@ -126,14 +109,7 @@ test(
     const count = () => stores.ch.query('SELECT count() AS count FROM events')
     const before = await count()
     await stores.pg.query(`UPDATE workspaces SET retention_days = $1`, [retentionDaysByPlan.starter])
-    await expireData({
-      pg: stores.pg,
-      ch: stores.ch,
-      clock: systemClock,
-      log: makeLog('test', 'silent'),
-      metrics: makePipelineMetrics(makeMetrics('test', false)),
-      signal: new AbortController().signal,
-    })
+    await expireData(jobContext(stores, Date.now()))
     expect(await count()).toEqual(before)
   },
   300_000 + rounds * 40_000,

@@ -4,10 +4,19 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { examineDisk } from '../../cli/doctor/examine-disk.ts'
+import { examineIngest } from '../../cli/doctor/examine-ingest.ts'
+import { examineMail } from '../../cli/doctor/examine-mail.ts'
+import { examineRedis } from '../../cli/doctor/examine-redis.ts'
+import { examineSettings } from '../../cli/doctor/examine-settings.ts'
+import { examineFold, examineMarks, examineSalts } from '../../cli/doctor/examine-shipping.ts'
 import type { Finding } from '../../cli/doctor/finding.ts'
+import { connectRedis } from '../../cli/doctor/redis-probe.ts'
+import { openInstallation } from '../../cli/installation.ts'
 import { connectClaims } from '../../ingest/ship/claim.ts'
 import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { readConfig } from '../../runtime/config.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { runSvc, storeSettings } from '../support/command-line.ts'
@@ -15,12 +24,14 @@ import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { listening } from '../support/listening.ts'
 import { mailLogin, startMailServer } from '../support/mail-server.ts'
-import { freshStores, setUpStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 const minute = 60_000
 
 const stores = setUpStores()
+/** Stores that no service keeps. */
+const other = setUpStores()
 let ingest: TestIngest
 let dataDir: string
 
@@ -47,8 +58,8 @@ const environment = (): Record<string, string> => ({
   LOG_BYTES_MAX: String(64 * 2 ** 20),
 })
 
-async function examine(env: Record<string, string> = {}, ingestUrl = new URL(ingest.url).origin) {
-  return examineAs({ ...environment(), ...env }, '--ingest-url', ingestUrl)
+async function examine(env: Record<string, string> = {}) {
+  return examineAs({ ...environment(), ...env }, '--ingest-url', new URL(ingest.url).origin)
 }
 
 async function examineAs(env: Record<string, string>, ...words: string[]) {
@@ -65,6 +76,9 @@ async function examineAs(env: Record<string, string>, ...words: string[]) {
   }
 }
 
+/** For one examination by itself: together they look at all stores each time. */
+const installed = (env: Record<string, string> = {}) => openInstallation(readConfig({ ...environment(), ...env }))
+
 const warning = (text: string) => [{ outcome: 'warning', text: expect.stringContaining(text) }]
 const ok = (text = '') => [{ outcome: 'ok', text: expect.stringContaining(text) }]
 
@@ -72,8 +86,9 @@ test('an installation that is well has nothing wrong, is found through its folde
   const expectWell = ({ code, findings, wrong }: Awaited<ReturnType<typeof examine>>) => {
     expect([code, wrong]).toEqual([0, []])
     const looked = new Set(findings.map(({ check }) => check))
-    const checks = ['node', 'settings', 'postgres', 'clickhouse', 'redis', 'clock', 'disk', 'ingest', 'salts']
-    for (const check of [...checks, 'dedup.node']) expect(looked).toContain(check)
+    const checks = ['node', 'settings', 'postgres', 'clickhouse', 'redis', 'clock', 'disk', 'ingest', 'mail']
+    const kept = ['salts', 'marks', 'fold', 'dedup.claims', 'dedup.node']
+    for (const check of [...checks, ...kept]) expect(looked).toContain(check)
   }
   expectWell(await examine())
   const { DATA_DIR, LOG_BYTES_MAX, SECRET_KEY } = environment() as { [name: string]: string }
@@ -140,8 +155,11 @@ describe('settings', () => {
     expect(of('postgres')).toHaveLength(1)
   })
 
-  test('that look like one of ours are named with the one that is meant, and others are left alone', async () => {
-    const { code, wrong } = await examine({
+  const said = (env: Record<string, string>) =>
+    examineSettings({ variables: { ...environment(), ...env }, wrong: new Map() }, installed(env))
+
+  test('that look like one of ours are named with the one that is meant, and others are left alone', () => {
+    const found = said({
       TRUST_PROXIES: '10.0.0.1',
       DEDUP_WINDOW: '48',
       DISK_FREE_MIN_BYTES: '1',
@@ -152,18 +170,18 @@ describe('settings', () => {
       NODE_OPTIONS: 'x',
       PGHOST: 'x',
     })
-    expect(wrong.map(({ outcome, text }) => [outcome, text])).toEqual([
+    expect(found.map(({ outcome, text }) => [outcome, text])).toEqual([
       ['warning', 'TRUST_PROXIES is none of ours: is TRUSTED_PROXIES meant?'],
       ['warning', 'DEDUP_WINDOW is none of ours: is DEDUP_WINDOW_HOURS meant?'],
       ['warning', 'DISK_FREE_MIN_BYTES is none of ours: is DISK_FREE_BYTES_MIN meant?'],
       ['warning', 'api_host is none of ours: is API_HOST meant?'],
     ])
-    expect(code).toBe(0)
   })
 
   test('of production are asked for, a secret that is typed is warned of, and another than that of the data refused by commands too', async () => {
     const production = { NODE_ENV: 'production' }
     const unset = await examine(production)
+    expect(unset.code).toBe(0)
     expect(unset.wrong.map(({ text }) => text.split(' ')[0])).toEqual(['TRUSTED_PROXIES', 'API_HOST'])
     // As docs/operations.md sets up one machine: a proxy on it is before `npm start`.
     const started = makeFolder()
@@ -171,19 +189,17 @@ describe('settings', () => {
     const dev = { database_url, clickhouse_url, redis_url, tracking_url: ingest.url }
     writeFileSync(join(started, 'dev.json'), JSON.stringify(dev))
     const byStart = { ...production, DATA_DIR: started, API_HOST: 'https://stats.example.com' }
-    expect((await examine(byStart)).of('settings')).toMatchObject([{ outcome: 'ok' }])
-    expect((await examine({ ...byStart, LISTEN_HOST: '0.0.0.0' })).of('settings')).toMatchObject([
-      { outcome: 'warning' },
-    ])
+    expect(said(byStart)).toMatchObject([{ outcome: 'ok' }])
+    expect(said({ ...byStart, LISTEN_HOST: '0.0.0.0' })).toMatchObject([{ outcome: 'warning' }])
     rmSync(started, { recursive: true })
     const set = { ...production, TRUSTED_PROXIES: '10.0.0.0/8', API_HOST: 'https://api.example.com' }
-    expect((await examine(set)).wrong).toEqual([])
-    expect((await examine({ ...set, API_HOST: 'http://localhost:8080' })).wrong).toHaveLength(1)
+    expect(said(set)).toMatchObject([{ outcome: 'ok' }])
+    expect(said({ ...set, API_HOST: 'http://localhost:8080' })).toMatchObject([{ outcome: 'warning' }])
     expect((await examine({ SECRET_KEY: 'x'.repeat(40) })).wrong.map(({ check }) => check)).toEqual([
       'settings',
       'postgres.secret-key',
     ])
-    expect((await examine({ SECRET_KEY: '' })).wrong).toMatchObject([{ check: 'settings', outcome: 'failed' }])
+    expect(said({ SECRET_KEY: '' })).toMatchObject([{ outcome: 'failed' }])
 
     const dataDir = makeFolder()
     writeFileSync(join(dataDir, 'secret.key'), 'another-secret-of-forty-characters-abcdef\n')
@@ -242,8 +258,7 @@ describe('the stores', () => {
   })
 
   test('client event ids are said to be known for as long as Redis has held them', async () => {
-    const other = await freshStores()
-    const env = { REDIS_URL: other.redisUrl, DEDUP_CLAIMS_MAX: '1000' }
+    const probe = connectRedis(other.redisUrl)
     const claims = connectClaims({ url: other.redisUrl, windowHours: 24, entriesMax: 1_000_000 })
     const redis = new Redis(other.redisUrl)
     const database = Number(new URL(other.redisUrl).pathname.slice(1)) + 1
@@ -251,7 +266,10 @@ describe('the stores', () => {
       await redis.select(database)
       await redis.set('since', Date.now() - hours * 60 * minute)
     }
-    const said = async () => (await examine(env)).of('dedup.claims')
+    const said = async () => {
+      const found = await examineRedis(probe, readConfig({ DEDUP_CLAIMS_MAX: '1000' }))
+      return found.filter(({ check }) => check === 'dedup.claims')
+    }
     try {
       expect(await said()).toMatchObject(ok('no client event id'))
       const packed = Buffer.alloc(16 * 500)
@@ -266,28 +284,19 @@ describe('the stores', () => {
       expect(await said()).toMatchObject(ok('for 24 hours'))
     } finally {
       redis.disconnect()
+      probe.close()
       await claims.close()
-      await other.close()
     }
   })
 })
 
 describe('what the services keep going', () => {
-  let other: TestStores
-  beforeAll(async () => {
-    other = await freshStores()
-  })
-  afterAll(() => other?.close())
   function cameIn(id: number, agoMs: number): Promise<void> {
     const moment = Date.now() - agoMs
     return insertEventRows(other.ch, [makeEventRow({ id, occurred_at: moment, received_at: moment })])
   }
-  /** Findings about stores that no service keeps. */
-  const saidOf = async (check: string) =>
-    (await examine({ DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl })).of(check)
-
   test('figures that have stopped following the events are warned of', async () => {
-    const said = () => saidOf('fold')
+    const said = () => examineFold(other.pg, other.ch)
     const first = await leaseSegments(other.pg, segmentLeaseSize)
     const id = first * segmentRowsMax + 5
     await cameIn(id, 20 * minute)
@@ -301,7 +310,7 @@ describe('what the services keep going', () => {
   })
 
   test('a mark that stays below rows of its lease is warned of, and one that rows have just passed is not', async () => {
-    const said = () => saidOf('marks')
+    const said = () => examineMarks(other.pg, other.ch)
     const first = await leaseSegments(other.pg, segmentLeaseSize)
     const begin = first * segmentRowsMax
     await cameIn(begin + 7, 0)
@@ -322,12 +331,12 @@ describe('what the services keep going', () => {
       const first = await leaseSegments(other.pg, segmentLeaseSize, holder)
       const id = first * segmentRowsMax + 1
       await cameIn(id, 20 * minute)
-      expect(await saidOf('marks')).toMatchObject(ok())
+      expect(await examineMarks(other.pg, other.ch)).toMatchObject(ok())
       await other.pg.query(
         "UPDATE segment_leases_taken SET updated_at = now() - interval '30 minutes' WHERE first_segment = $1",
         [first],
       )
-      const [found] = await saidOf('marks')
+      const [found] = await examineMarks(other.pg, other.ch)
       expect(found).toMatchObject({ outcome: 'warning', text: expect.stringMatching(/workspace 1 still runs/) })
       expect(found!.text).toContain(remedy)
       await advanceMark(other.pg, first, id)
@@ -335,7 +344,7 @@ describe('what the services keep going', () => {
   })
 
   test('a salt of today that nobody made, what lies set aside, and a disk without room, are named', async () => {
-    expect(await saidOf('salts')).toMatchObject(warning(''))
+    expect(await examineSalts(other.pg)).toMatchObject(warning(''))
     const folder = join(dataDir, 'ingest', 'set-aside')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'events-row-1.json'), '{}')
@@ -347,8 +356,8 @@ describe('what the services keep going', () => {
       ['DISK_FREE_BYTES_MIN', 'failed'],
       ['LOG_BYTES_MAX', 'warning'],
     ] as const) {
-      const { of } = await examine({ [name]: String(2 ** 44) })
-      expect(of('disk')).toContainEqual(expect.objectContaining({ outcome }))
+      const found = await examineDisk(installed({ [name]: String(2 ** 44) }))
+      expect(found).toContainEqual(expect.objectContaining({ check: 'disk', outcome }))
     }
   })
 })
@@ -366,17 +375,18 @@ describe('ingest', () => {
 
   const backlog = (seconds: number) => ({ events: { bytes: 5e6, segments: 3, oldest_seconds: seconds } })
   const well = { status: 200, body: { status: 'ok', reason: null, backlog: backlog(2) } }
+  const said = (url: string) => examineIngest(installed(), url)
   const held = (hours: number, upHours: number) =>
     `ingest_dedup_window_held_hours{service="ingest"} ${hours}\nprocess_start_time_seconds{service="ingest"} ${Date.now() / 1000 - upHours * 3600}\n`
 
   test('that is away, refuses or lags behind is named', async () => {
-    expect((await examine({}, 'http://127.0.0.1:9')).wrong).toMatchObject([{ check: 'ingest', outcome: 'failed' }])
+    expect(await said('http://127.0.0.1:9')).toMatchObject([{ check: 'ingest', outcome: 'failed' }])
     const full = { status: 503, body: { status: 'refusing', reason: 'The disk is full', backlog: backlog(0) } }
     const refusing = { check: 'ingest', outcome: 'failed', text: 'refuses events: The disk is full' }
-    expect((await examine({}, await pretend(full))).wrong).toMatchObject([refusing])
+    expect(await said(await pretend(full))).toMatchObject([refusing])
     const late = { status: 200, body: { status: 'ok', reason: null, backlog: backlog(600) } }
-    const lagging = (await examine({}, await pretend(late, held(24, 30)))).wrong
-    expect(lagging).toMatchObject([{ check: 'ingest', ...warning('the oldest for 10 minutes')[0] }])
+    const [lagging] = await said(await pretend(late, held(24, 30)))
+    expect([lagging]).toMatchObject([{ check: 'ingest', ...warning('the oldest for 10 minutes')[0] }])
   })
 
   test.each([
@@ -384,10 +394,12 @@ describe('ingest', () => {
     [3, 3, 'ok', 'for 3 of 24 hours, and growing since its start'],
     [3, 50, 'warning', 'raise DEDUP_LOCAL_ENTRIES'],
   ])('whose memory holds %s hours of %s is %s', async (hours, upHours, outcome, text) => {
-    const { of } = await examine({}, await pretend(well, held(hours, upHours)))
-    expect(of('dedup.node')).toMatchObject([{ outcome, text: expect.stringContaining(text) }])
+    const [, found] = await said(await pretend(well, held(hours, upHours)))
+    expect(found).toMatchObject({ check: 'dedup.node', outcome, text: expect.stringContaining(text) })
   })
 })
+
+const mailOf = (env: Record<string, string> = {}) => examineMail(installed(env), new Map(), stores.pg)
 
 test('the mail server is asked where one is set, and nothing tells its password', async () => {
   const server = await startMailServer()
@@ -398,28 +410,28 @@ test('the mail server is asked where one is set, and nothing tells its password'
   const { out, of } = await examine({ SMTP_URL: url('unlikely'), MAIL_FROM })
   expect(of('mail')).toMatchObject([{ outcome: 'failed', text: expect.stringContaining('EAUTH 535') }])
   expect(out).not.toContain('unlikely')
-  expect((await examine({ MAIL_FROM })).of('mail')).toMatchObject([{ outcome: 'failed' }])
+  expect(await mailOf({ MAIL_FROM })).toMatchObject([{ outcome: 'failed' }])
   const openServer = await startMailServer({ needsLogin: false })
   onTestFinished(() => openServer.close())
   const SMTP_URL = `smtp://127.0.0.1:${openServer.port}`
-  const [open] = (await examine({ SMTP_URL, MAIL_FROM })).of('mail')
-  expect(open).toMatchObject({ outcome: 'ok', text: 'the server answers; SMTP_URL has no user' })
+  const open = { outcome: 'ok', text: 'the server answers; SMTP_URL has no user' }
+  expect(await mailOf({ SMTP_URL, MAIL_FROM })).toMatchObject([open])
 })
 
 test('without mail it says whose environment it means, and warns once reports have recipients', async () => {
   const unset = "SMTP_URL and MAIL_FROM aren't in this command's environment"
-  expect((await examine()).of('mail')).toEqual([{ check: 'mail', outcome: 'ok', text: unset }])
+  expect(await mailOf()).toEqual([{ check: 'mail', outcome: 'ok', text: unset }])
   const { workspaceId } = ingest
   onTestFinished(async () => void (await stores.pg.query('DELETE FROM report_recipients')))
   const add = (email: string) =>
     insertReportRecipient(stores.pg, { workspaceId, email, every: 'weekly', createdAt: new Date() })
   await add('a@example.com')
-  expect((await examine()).of('mail')).toMatchObject(warning(`${unset}, and reports have 1 recipient:`))
+  expect(await mailOf()).toMatchObject(warning(`${unset}, and reports have 1 recipient:`))
   await add('b@example.com')
-  expect((await examine()).of('mail')).toMatchObject(warning('reports have 2 recipients:'))
+  expect(await mailOf()).toMatchObject(warning('reports have 2 recipients:'))
   // `npm start` tells whether its services have mail.
   const file = join(dataDir, 'dev.json')
   onTestFinished(() => rmSync(file))
   writeFileSync(file, JSON.stringify({ database_url: stores.databaseUrl, has_mail: true }))
-  expect((await examine()).of('mail')).toMatchObject(ok('`npm start` has both'))
+  expect(await mailOf()).toMatchObject(ok('`npm start` has both'))
 })

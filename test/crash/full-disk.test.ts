@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { readdirSync, statfsSync, unlinkSync } from 'node:fs'
 import { open, watch } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'vitest'
+import { type TestContext, test, vi } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { storeSettings } from '../support/command-line.ts'
 import { testLogFileBytes } from '../support/compile.ts'
-import { startIngest } from '../support/ingest.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { leaveOut } from '../support/left-out.ts'
 import { isLong } from '../support/short-form.ts'
@@ -24,6 +24,8 @@ const mebibyte = 2 ** 20
  * seconds.
  */
 const diskBytes = 24 * testLogFileBytes
+/** Room for the files that a start makes. It is memory that is filled, at several disks at once. */
+const startDiskBytes = 12 * testLogFileBytes
 const thresholdBytes = testLogFileBytes
 /** In short only against hanging: other files use the machine. */
 const acceptsAgainMs = isLong ? 5_000 : 60_000
@@ -51,19 +53,25 @@ async function fillDisk(folder: string, leftBytes: number): Promise<void> {
 /** All streams have the next file ready: what fills the disk now takes it from nobody but the ones after. */
 async function sparesReady(folder: string): Promise<void> {
   const isReady = (stream: string) => readdirSync(join(folder, stream)).some((name) => /^spare-\d+\.log$/.test(name))
-  for (let waited = 0; !['events', 'bot_visits', 'link_clicks'].every(isReady); waited += 50) {
-    if (waited > 20_000) throw new Error('no spare files were made')
-    await sleep(50)
-  }
+  await vi.waitUntil(() => ['events', 'bot_visits', 'link_clicks'].every(isReady), { timeout: 60_000 })
 }
 
-async function until(isSo: () => Promise<boolean>, withinMs: number, what: string): Promise<void> {
-  const startedAt = performance.now()
-  while (!(await isSo())) {
-    if (performance.now() - startedAt > withinMs) throw new Error(`${what} took longer than ${withinMs} ms`)
-    await sleep(50)
-  }
+/** Makes the folder a disk of its own for a test. */
+function onSmallDisk(context: TestContext, folder: string, bytes: number): void {
+  const whyNot = mountSmallDisk(folder, bytes)
+  if (whyNot !== undefined) leaveOut(context, whyNot)
+  context.onTestFinished(() => unmount(folder))
 }
+
+/** Ends a node with the test. */
+function endAfter(context: TestContext, node: TestIngest): TestIngest {
+  context.onTestFinished(async () => void (await node.stop('SIGKILL')))
+  return node
+}
+
+const isTaken = async (node: TestIngest) =>
+  (await node.post('/track', { tracking_key: node.key, event_name: 'a' })).status === 202
+const soon = { timeout: acceptsAgainMs }
 
 const cases = [
   {
@@ -76,9 +84,9 @@ const cases = [
   { fills: 'to the last byte', diskFreeBytesMin: 0, leftBytes: 0, paddingBytes: 15_000 },
 ]
 
-// In short both at once: half of it is waiting.
-const filling = isLong ? test : test.concurrent
-filling.for(
+// In short all at once: half of it is waiting.
+const atOnce = isLong ? test : test.concurrent
+atOnce.for(
   Array.from({ length: rounds }, () => cases)
     .flat()
     .map((one, nth) => ({ ...one, nth })),
@@ -88,12 +96,9 @@ filling.for(
     const { expect } = context
     const dataDir = join(stores.dataDir, String(nth))
     const folder = join(dataDir, 'ingest')
-    const whyNot = mountSmallDisk(folder, diskBytes)
-    if (whyNot !== undefined) leaveOut(context, whyNot)
-    context.onTestFinished(() => unmount(folder))
-    const node = await startIngest(stores, { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) })
-    context.onTestFinished(async () => void (await node.stop('SIGKILL')))
-    const event = { tracking_key: node.key, event_name: 'a' }
+    onSmallDisk(context, folder, diskBytes)
+    const env = { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) }
+    const node = endAfter(context, await startIngest(stores, env))
     await sparesReady(folder)
     // Faster than elsewhere, because a file of the log has to fill up.
     const ledger = openLedger({ paddingBytes, pauseMs: isLong ? 0 : 50 })
@@ -103,18 +108,14 @@ filling.for(
       async () => {
         await sleep(roundMs)
         await fillDisk(folder, leftBytes)
-        await until(async () => (ledger.failures.get(503) ?? 0) > 0, 120_000, 'filling the log')
+        await vi.waitUntil(() => ledger.failures.has(503), { timeout: 120_000 })
         await sleep(roundMs)
-        const refused = await node.post('/track', event)
+        const refused = await node.post('/track', { tracking_key: node.key, event_name: 'a' })
         expect(refused.status).toBe(503)
         expect(refused.headers.get('retry-after')).toBe('5')
 
         unlinkSync(join(folder, 'filler'))
-        await until(
-          async () => (await node.post('/track', event)).status === 202,
-          acceptsAgainMs,
-          'taking events again',
-        )
+        await vi.waitUntil(() => isTaken(node), soon)
         await sleep(roundMs)
       },
       100,
@@ -128,39 +129,36 @@ filling.for(
   },
 )
 
-test('a start on a disk without room waits, leaves the last bytes to others, and takes events then', async (context) => {
-  const { expect } = context
-  const dataDir = join(stores.dataDir, 'start')
-  const folder = join(dataDir, 'ingest')
-  const whyNot = mountSmallDisk(folder, diskBytes)
-  if (whyNot !== undefined) leaveOut(context, whyNot)
-  context.onTestFinished(() => unmount(folder))
-  const leftBytes = mebibyte / 2
-  await fillDisk(folder, leftBytes)
-  const isLeft = async () => {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize > leftBytes / 2
-  }
-  const starting = startIngest(stores, { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: '0' })
-  let changes = 0
-  for await (const { eventType, filename } of watch(folder, { signal: AbortSignal.timeout(acceptsAgainMs) })) {
-    // Made, removed, and made again: one try has failed.
-    if (eventType === 'rename' && filename === 'room.new' && ++changes === 3) break
-  }
-  await until(isLeft, acceptsAgainMs, 'leaving the last bytes to others')
-  unlinkSync(join(folder, 'filler'))
-  const node = await starting
-  context.onTestFinished(async () => void (await node.stop('SIGKILL')))
-  expect((await node.post('/track', { tracking_key: node.key, event_name: 'a' })).status).toBe(202)
-})
+atOnce(
+  'a start on a disk without room waits, leaves the last bytes to others, and takes events then',
+  async (context) => {
+    const { expect } = context
+    const dataDir = join(stores.dataDir, 'start')
+    const folder = join(dataDir, 'ingest')
+    onSmallDisk(context, folder, startDiskBytes)
+    const leftBytes = mebibyte / 2
+    await fillDisk(folder, leftBytes)
+    const isLeft = () => {
+      const { bavail, bsize } = statfsSync(folder)
+      return bavail * bsize > leftBytes / 2
+    }
+    const starting = startIngest(stores, { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: '0' })
+    let changes = 0
+    for await (const { eventType, filename } of watch(folder, { signal: AbortSignal.timeout(acceptsAgainMs) })) {
+      // Made, removed, and made again: one try has failed.
+      if (eventType === 'rename' && filename === 'room.new' && ++changes === 3) break
+    }
+    await vi.waitUntil(isLeft, soon)
+    unlinkSync(join(folder, 'filler'))
+    expect(await isTaken(endAfter(context, await starting))).toBe(true)
+  },
+)
 
-test('a start on a disk without room for the files of the log waits, and begins none of them', async (context) => {
+atOnce('a start on a disk without room for the files of the log waits, and begins none of them', async (context) => {
   const { expect } = context
   const dataDir = join(stores.dataDir, 'files')
   const folder = join(dataDir, 'ingest')
-  const whyNot = mountSmallDisk(folder, diskBytes)
-  if (whyNot !== undefined) leaveOut(context, whyNot)
-  context.onTestFinished(() => unmount(folder))
+  onSmallDisk(context, folder, startDiskBytes)
   await fillDisk(folder, testLogFileBytes - mebibyte)
   const starting = startIngest(stores, { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: '0' })
   for await (const { filename } of watch(folder, { recursive: true, signal: AbortSignal.timeout(acceptsAgainMs) })) {
@@ -170,17 +168,13 @@ test('a start on a disk without room for the files of the log waits, and begins 
   await sleep(3_000)
   expect(readdirSync(join(folder, 'events'))).toEqual([])
   unlinkSync(join(folder, 'filler'))
-  const node = await starting
-  context.onTestFinished(async () => void (await node.stop('SIGKILL')))
-  expect((await node.post('/track', { tracking_key: node.key, event_name: 'a' })).status).toBe(202)
+  expect(await isTaken(endAfter(context, await starting))).toBe(true)
 })
 
-test('`npm start` says which service waits for room, and stops when it is told to', async (context) => {
+atOnce('`npm start` says which service waits for room, and stops when it is told to', async (context) => {
   const { expect } = context
   const dataDir = join(stores.dataDir, 'product')
-  const whyNot = mountSmallDisk(dataDir, diskBytes)
-  if (whyNot !== undefined) leaveOut(context, whyNot)
-  context.onTestFinished(() => unmount(dataDir))
+  onSmallDisk(context, dataDir, startDiskBytes)
   await fillDisk(dataDir, 32 * mebibyte)
   const child = spawn(process.execPath, [projectFile('dist/start/main.js')], {
     env: { ...process.env, ...storeSettings(stores), PORT: '0', DATA_DIR: dataDir },
@@ -188,7 +182,7 @@ test('`npm start` says which service waits for room, and stops when it is told t
   context.onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
-  await until(async () => output.includes('room'), acceptsAgainMs, 'telling of the full disk')
+  await vi.waitUntil(() => output.includes('room'), soon)
   child.kill('SIGTERM')
   await once(child, 'close')
   expect(output).toContain("svc: ingest isn't up yet: the disk is full: the start waits for room\n")

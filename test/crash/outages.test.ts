@@ -121,12 +121,7 @@ describe.each(clickhouseAway)('ClickHouse away under load (%s)', (mode, awayMs) 
         const back = new AbortController()
         const measure = async () => {
           await sleep(awayMs)
-          await vi.waitUntil(async () => {
-            const health = (await (await fetch(`${ingest.url}/health`)).json()) as {
-              backlog: { events: { bytes: number } }
-            }
-            return health.backlog.events.bytes > 0
-          }, 60_000)
+          await vi.waitUntil(async () => (await ingest.health()).backlog['events']!.bytes > 0, 60_000)
           slower = p99(tookMs.slice(quiet)) / p99(tookMs.slice(0, quiet))
         }
         const measured = measure().finally(() => back.abort())

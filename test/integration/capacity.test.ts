@@ -34,11 +34,6 @@ async function start(env: Record<string, string>): Promise<void> {
   ingest = await startIngest(stores, env)
 }
 
-async function health() {
-  const answer = await fetch(`${ingest.url}/health`)
-  return { status: answer.status, body: (await answer.json()) as { status: string; reason: string | null } }
-}
-
 function expectFull(answer: IngestAnswer, detail: string): void {
   expect(answer).toMatchObject({ status: 503, body: { detail } })
   expect(answer.headers.get('retry-after')).toBe(String(retryAfterSeconds))
@@ -81,10 +76,10 @@ test('LOG_BYTES_MAX: beyond it all is 503 while ClickHouse is away, none of that
   expectFull(await ingest.post('/track', { tracking_key: ingest.key, event_name: 'one' }), 'The event log is full')
   const visit = { tracking_key: ingest.key, url: 'https://example.com/', user_agent: 'GPTBot/1.0' }
   expectFull(await ingest.post('/bots/track', visit), 'The event log is full')
-  expect(await health()).toMatchObject({ status: 503, body: { status: 'refusing', reason: 'The event log is full' } })
+  expect(await ingest.health()).toMatchObject({ code: 503, status: 'refusing', reason: 'The event log is full' })
 
   await proxy.set('open')
-  await expect.poll(async () => (await health()).status).toBe(200)
+  await expect.poll(async () => (await ingest.health()).code).toBe(200)
   expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'after' })).status).toBe(202)
   expect(await stored()).toEqual(expected)
   expect(await stores.ch.query('SELECT 1 FROM bot_visits')).toEqual([])
@@ -103,7 +98,7 @@ test('DISK_FREE_BYTES_MIN: while less is free both threads refuse everything wit
   }, 60_000)
   const { event_name } = one
   expectFull(await ingest.post('/track/batch', { ...one, events: [{ event_name }] }), 'The disk is full')
-  expect(await health()).toMatchObject({ status: 503, body: { status: 'refusing', reason: 'The disk is full' } })
+  expect(await ingest.health()).toMatchObject({ code: 503, status: 'refusing', reason: 'The disk is full' })
   await ingest.stop('SIGTERM')
 
   // With room again: nothing of what was refused turns up, and what was set aside 30 days before goes.

@@ -87,7 +87,7 @@ describe('ingest with two workers', () => {
     await node.shipped()
     expect(await storedTitles()).toEqual(titlesOf('a', 80))
     await vi.waitFor(expectMarksWhole, { timeout: 60_000, interval: 50 })
-    const metrics = await (await fetch(`http://127.0.0.1:${node.port}/metrics`)).text()
+    const metrics = await node.metrics()
     expect(metrics).toMatch(/^ingest_events_accepted_total\{service="ingest"\} 80$/m)
     expect(metrics).toMatch(/^ingest_rows_shipped_total\{stream="events",outcome="loaded",service="ingest"\} 80$/m)
     expect(metrics).toMatch(/^process_resident_memory_bytes\{service="ingest"\} \d{7,10}$/m)

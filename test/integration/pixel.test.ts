@@ -37,13 +37,12 @@ async function stored(name: string): Promise<Record<string, unknown>[]> {
 
 /** By reason; `accepted` and `repeats` beside them. */
 async function counts(): Promise<Record<string, number>> {
-  const text = await (await fetch(`http://127.0.0.1:${ingest.port}/metrics`)).text()
+  const text = await ingest.metrics()
   const of = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0)
-  const refused = text.matchAll(/^ingest_events_refused_total\{.*reason="(\w+)".*\} (\d+)$/gm)
   return {
     accepted: of(/^ingest_events_accepted_total.* (\d+)$/m),
     repeats: of(/^ingest_events_deduplicated_total.* (\d+)$/m),
-    ...Object.fromEntries([...refused].map(([, reason, count]) => [reason!, Number(count)])),
+    ...(await ingest.counted('ingest_events_refused_total')),
   }
 }
 

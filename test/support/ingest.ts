@@ -40,12 +40,20 @@ export async function untilShipped(url: string, log = () => ''): Promise<void> {
 
 /** By stream; undefined while it doesn't answer. */
 async function backlogOf(url: string): Promise<{ segments: number }[] | undefined> {
-  try {
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(healthWithinMs) })
-    return Object.values(((await response.json()) as { backlog: Record<string, { segments: number }> }).backlog)
-  } catch {
-    return undefined
-  }
+  return healthOf(url, AbortSignal.timeout(healthWithinMs))
+    .then(({ backlog }) => Object.values(backlog))
+    .catch(() => undefined)
+}
+
+interface Health {
+  readonly status: string
+  readonly reason: string | null
+  readonly backlog: Record<string, { segments: number; bytes: number }>
+}
+
+async function healthOf(url: string, signal?: AbortSignal): Promise<Health & { code: number }> {
+  const answer = await fetch(`${url}/health`, signal && { signal })
+  return { code: answer.status, ...((await answer.json()) as Health) }
 }
 
 /** An ingest for the tests of a file, filled in before the first of them begins. */
@@ -69,6 +77,7 @@ export async function startIngest(
   const { child, port, stop } = service
   /** Root of the tracking interface. */
   const url = `${service.url}/api/v1/growth`
+  const metrics = async () => (await fetch(`${service.url}/metrics`)).text()
   return {
     port,
     url,
@@ -91,6 +100,14 @@ export async function startIngest(
         headers: response.headers,
         body: text.startsWith('{') ? JSON.parse(text) : text,
       }
+    },
+    /** Its own report of itself; `code` is that of the answer. */
+    health: () => healthOf(url),
+    metrics,
+    /** Counts of a counter by one of its labels. */
+    async counted(counter: string, label = 'reason'): Promise<Record<string, number>> {
+      const found = (await metrics()).matchAll(new RegExp(`^${counter}\\{.*${label}="(\\w+)".*\\} (\\d+)$`, 'gm'))
+      return Object.fromEntries([...found].map(([, of, count]) => [of!, Number(count)]))
     },
     /** Waits until all that it has acknowledged is stored. */
     shipped: () => untilShipped(url, () => service.log),

@@ -354,17 +354,8 @@ test('a rotated tracking key goes on for its days, and keeps them when it is rot
 
 describe('keys', () => {
   test('one is made with its scopes and expiry, shown once, and found by its hash alone', async () => {
-    const made = await svc([
-      'keys',
-      'create',
-      '--name',
-      'reader',
-      '--scopes',
-      'posts:read,analytics:read',
-      '--json',
-      '--expires',
-      '2035-01-01T00:00:00+01:00',
-    ])
+    const what = '--name reader --scopes posts:read,analytics:read --expires 2035-01-01T00:00:00+01:00'
+    const made = await svc(`keys create ${what} --json`)
     const { id, api_key, prefix, scopes: granted } = made.json()
     expect(isWellFormedSecretKey(api_key)).toBe(true)
     expect(granted).toEqual(['posts:read', 'analytics:read'])

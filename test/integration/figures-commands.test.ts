@@ -137,6 +137,24 @@ test('status says as of when figures are, and what waits', async () => {
   expect(said['version']).toBeGreaterThan(settled.said['version'] as number)
 })
 
+// Early in the file: it goes over all workspaces.
+test('checks and rebuilds tell of all other workspaces where one is deleted meanwhile', async () => {
+  const gone = await makeTestWorkspace(stores, {})
+  const kept = await listWorkspaces(stores.pg)
+  await leaseFold(stores.pg, 'another', 60_000)
+  const commands = ['check', 'rebuild'].map((command) => svcOn(stores, 'figures', command))
+  const begun = async () => (await listOpenBuilds(stores.pg)).filter(({ state }) => state === 'building')
+  await expect.poll(async () => (await begun()).length, { timeout: 60_000 }).toBe(2 * kept.length)
+  await stores.pg.transaction((tx) => requestDeletion(tx, gone.id))
+  await stores.pg.query('DELETE FROM figure_builds WHERE workspace_id = $1', [gone.id])
+  await releaseFold(stores.pg, 'another')
+  const workspaces = kept.length - 1
+  expect(await Promise.all(commands)).toMatchObject([
+    { code: 0, json: { workspaces, differences: [] } },
+    { code: 0, json: { workspaces } },
+  ])
+})
+
 test('a build that fails is tried later, and others are built meanwhile', async () => {
   const workspaces = [await makeTestWorkspace(stores, {}), await makeTestWorkspace(stores, {})]
   for (const { id, addEvents } of workspaces) {
@@ -155,23 +173,6 @@ test('a build that fails is tried later, and others are built meanwhile', async 
   expect(await buildNextPart(work, later, paused)).toBe(false)
   for (const _ of ['derive', 'finish']) expect(await buildNextPart(work, later)).toBe(true)
   expect(await buildNextPart(work, later)).toBe(false)
-})
-
-test('checks and rebuilds tell of all other workspaces where one is deleted meanwhile', async () => {
-  const gone = await makeTestWorkspace(stores, {})
-  const kept = await listWorkspaces(stores.pg)
-  await leaseFold(stores.pg, 'another', 60_000)
-  const commands = ['check', 'rebuild'].map((command) => svcOn(stores, 'figures', command))
-  const begun = async () => (await listOpenBuilds(stores.pg)).filter(({ state }) => state === 'building')
-  await expect.poll(async () => (await begun()).length, { timeout: 60_000 }).toBe(2 * kept.length)
-  await stores.pg.transaction((tx) => requestDeletion(tx, gone.id))
-  await stores.pg.query('DELETE FROM figure_builds WHERE workspace_id = $1', [gone.id])
-  await releaseFold(stores.pg, 'another')
-  const workspaces = kept.length - 1
-  expect(await Promise.all(commands)).toMatchObject([
-    { code: 0, json: { workspaces, differences: [] } },
-    { code: 0, json: { workspaces } },
-  ])
 })
 
 test('figures go on in the old timezone until those of the new one stand, while events come in', async () => {

@@ -403,11 +403,7 @@ it('a click on a short link has the country of the address that it came from', a
   expect(await stores.ch.query(sql, { id: link.id })).toEqual([{ country: 'DE' }])
 })
 
-it('with the database turned off only proxy and time zone tell of countries; a wrong one ends the start', async () => {
-  await ingest.stop()
-  ingest = await start({ COUNTRY_DATABASE: 'off' })
-  const countries = await rowsOf([{}, { timezone: 'Asia/Calcutta' }], { 'X-Forwarded-For': '91.12.0.1' })
-  expect(countries).toMatchObject([{ country: '' }, { country: 'IN' }])
+it('a database of countries that can’t be used ends the start', async () => {
   await ingest.stop()
   await expect(start({ COUNTRY_DATABASE: '/nowhere/x.mmdb' })).rejects.toThrow(
     /COUNTRY_DATABASE can't be used: ENOENT.*x\.mmdb/,

@@ -17,8 +17,8 @@ import { publishScope, scopes, viewScope } from '../../schemas/scopes.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeKey, makeWorkspace } from '../support/api.ts'
 import { runSvc, storeSettings } from '../support/command-line.ts'
-import { compileService } from '../support/compile.ts'
 import { listening } from '../support/listening.ts'
+import { compiledService } from '../support/service-process.ts'
 import { setUpStores } from '../support/stores.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
@@ -136,7 +136,7 @@ describe('every command', () => {
     'ends without a word when nobody reads it: svc %s',
     async (line) => {
       const env = environment()
-      const child = spawn(process.execPath, [await compileService('cli/svc.ts'), ...line.split(' ')], { env })
+      const child = spawn(process.execPath, [await compiledService('cli/svc.ts'), ...line.split(' ')], { env })
       const isFault = line === 'no such command'
       child[isFault ? 'stderr' : 'stdout'].destroy()
       let err = ''
@@ -151,7 +151,7 @@ describe('every command', () => {
     const { workspaceId } = await makeWorkspace(stores)
     const words = ['owner', 'password', '--workspace', String(workspaceId)]
     const env = environment()
-    const child = spawn(process.execPath, [await compileService('cli/svc.ts'), ...words], { env })
+    const child = spawn(process.execPath, [await compiledService('cli/svc.ts'), ...words], { env })
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
     child.stdin.on('error', () => {})
@@ -164,7 +164,7 @@ describe('every command', () => {
     const hanging = createServer()
     const { port } = await listening(hanging)
     const env = { ...environment(), DATABASE_URL: `postgres://svc:secret@127.0.0.1:${port}/svc` }
-    const child = spawn(process.execPath, [await compileService('cli/svc.ts'), 'keys', 'list'], { env })
+    const child = spawn(process.execPath, [await compiledService('cli/svc.ts'), 'keys', 'list'], { env })
     await once(hanging, 'connection')
     child.kill('SIGINT')
     expect(String(await once(child.stderr, 'data'))).toContain('Ctrl-C again')

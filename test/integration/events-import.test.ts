@@ -11,8 +11,8 @@ import { importedLineBytesMax } from '../../schemas/limits/event-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
 import { storeSettings, svcOn } from '../support/command-line.ts'
-import { compileService } from '../support/compile.ts'
 import { foldStored } from '../support/figures.ts'
+import { compiledService } from '../support/service-process.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -134,7 +134,7 @@ test('an import that is killed and repeated stores each event and each person on
   const path = write('long.ndjson', lines)
   const child = spawn(
     process.execPath,
-    [await compileService('cli/svc.ts'), 'events', 'import', path, '--workspace', String(mine.workspaceId)],
+    [await compiledService('cli/svc.ts'), 'events', 'import', path, '--workspace', String(mine.workspaceId)],
     { stdio: 'ignore', env: { ...storeSettings(stores), DATA_DIR: stores.dataDir } },
   )
   const exited = once(child, 'exit')

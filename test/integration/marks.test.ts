@@ -5,7 +5,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { diskIo } from '../../ingest/log/files.ts'
 import type { Claims } from '../../ingest/ship/claim.ts'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { MarkStore } from '../../ingest/ship/marks.ts'
@@ -15,7 +14,7 @@ import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { startIngest } from '../support/ingest.ts'
-import { countingNumbers } from '../support/log-fixture.ts'
+import { countingNumbers, makeFlakyIo } from '../support/log-fixture.ts'
 import { patientPostgres } from '../support/patient-clients.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -163,15 +162,11 @@ describe('rows that ClickHouse has lost with the power, behind a mark', () => {
 })
 
 it('a mark stays below a group that failed for as long as a kill may bring it back', async () => {
-  const io = { ...diskIo, isBroken: false }
-  io.sync = (fd, done) => {
-    if (io.isBroken) setImmediate(() => done(new Error('input/output error')))
-    else diskIo.sync(fd, done)
-  }
+  const io = makeFlakyIo()
   let node = await open({ io })
   await node.append(['kept'])
   await node.shipped()
-  io.isBroken = true
+  io.syncFailures = Number.POSITIVE_INFINITY
   // No other file can be had, so nothing on the disk says that the group doesn't count.
   await expect(node.append(['failed'])).rejects.toThrow('not durable')
   await untilPublished()

@@ -21,6 +21,11 @@ export function startPipelineProcess(stores: TestStores, env: Record<string, str
   return startService('pipeline/main.ts', stores, { LOG_LEVEL: 'silent', ...env })
 }
 
+/** @returns the path of the file, which is compiled once for all test files of a run */
+export async function compiledService(entry: string): Promise<string> {
+  return (await askShared<{ file: string }>(`compiled/${entry}`)).file
+}
+
 /** @param stderr `pipe` keeps what it writes as its log */
 export async function startService(
   entry: string,
@@ -28,8 +33,7 @@ export async function startService(
   env: Record<string, string>,
   stderr: 'inherit' | 'pipe' = 'inherit',
 ) {
-  const { file } = await askShared<{ file: string }>(`compiled/${entry}`)
-  const child = fork(file, {
+  const child = fork(await compiledService(entry), {
     stdio: ['ignore', 'ignore', stderr, 'ipc'],
     execArgv: [],
     env: {

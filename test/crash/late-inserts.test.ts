@@ -5,15 +5,14 @@ import { connectClickHouse } from '../../clickhouse/client.ts'
 import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
-import type { EventRow } from '../../schemas/event/row.ts'
 import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
 import { countedOnce, exactFigures, judgeFigures } from '../support/figures.ts'
 import { foldAll } from '../support/fold.ts'
-import { type Lateness, type LateProxy, startLateProxy } from '../support/late-proxy.ts'
+import { type Lateness, startLateProxy } from '../support/late-proxy.ts'
 import { countingNumbers } from '../support/log-fixture.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
-import { claimsOf, markStoreOf, openEventsNode, storedUrls, type TestNode } from '../support/stream-fixture.ts'
+import { freshStores } from '../support/stores.ts'
+import { claimsOf, markStoreOf, openEventsNode, storedUrls } from '../support/stream-fixture.ts'
 
 const rounds = isLong ? 20 : 1
 const draw = drawsOf('late-inserts')
@@ -22,29 +21,22 @@ const insertDeadlineMs = 400
 const lateMs = 1_500
 const onTime: Lateness = { insertMs: 0, answerMs: 0 }
 
-interface World {
-  readonly stores: TestStores
-  readonly proxy: LateProxy
-  /** Plans for the next inserts. */
-  plan: Lateness[]
-  open(): Promise<TestNode<EventRow>>
-  close(): Promise<void>
-}
-
 /** Stores and a node of a test's own: most of a test is waiting, so they all run at once. */
-async function makeWorld(): Promise<World> {
+async function makeWorld() {
   const stores = await freshStores()
   // Events of a node under test are of workspace 1.
   await stores.pg.transaction((tx) => createWorkspace(tx, { name: 'First', timezone: 'UTC', plan: 'growth' }))
   const numbers = countingNumbers(await leaseSegments(stores.pg, segmentLeaseSize))
   const claims = claimsOf(stores)
-  const proxy = await startLateProxy(stores.clickhouseUrl, () => world.plan.shift() ?? onTime)
+  /** Plans for the next inserts. */
+  const plan: Lateness[] = []
+  const proxy = await startLateProxy(stores.clickhouseUrl, () => plan.shift() ?? onTime)
   const clickhouse = connectClickHouse(proxy.url)
   const node = { stores, folder: join(stores.dataDir, 'node'), clickhouse, claims, numbers, insertDeadlineMs }
-  const world: World = {
+  return {
     stores,
     proxy,
-    plan: [],
+    plan,
     open: () => openEventsNode({ ...node, markStore: markStoreOf(stores) }),
     close: async () => {
       await clickhouse.close()
@@ -53,31 +45,21 @@ async function makeWorld(): Promise<World> {
       await stores.close()
     },
   }
-  return world
 }
 
 const late = (ms: number): Lateness => ({ insertMs: ms, answerMs: 0 })
 const unheard: Lateness = { insertMs: 0, answerMs: lateMs }
 
-/**
- * Sends rows again and again with what `lateness` says of their inserts, then waits until no insert can be on its way.
- * @returns the inserts that went on after their client had gone
- */
-async function shipThrough(lateness: () => Lateness[], restarts: boolean): Promise<number> {
-  const world = await makeWorld()
-  try {
-    await shipIn(world, lateness, restarts)
-    return world.proxy.abandoned
-  } finally {
-    await world.close()
-  }
-}
-
-async function shipIn(world: World, lateness: () => Lateness[], restarts: boolean): Promise<void> {
+/** Sends rows again and again with what `lateness` says of their inserts, then waits until no insert can be on its way. */
+async function shipIn(
+  world: Awaited<ReturnType<typeof makeWorld>>,
+  lateness: () => Lateness[],
+  restarts: boolean,
+): Promise<void> {
   const sent: string[] = []
   let node = await world.open()
   for (let round = 0; round < rounds; round++) {
-    world.plan = lateness()
+    world.plan.splice(0, world.plan.length, ...lateness())
     const planned = world.plan.length
     const urls = Array.from(
       { length: 30 },
@@ -106,25 +88,23 @@ const shortlyAfter: [string, () => Lateness[]] = [
   () => [late(insertDeadlineMs + draw() * 300)],
 ]
 
-test.concurrent.each([
+test.concurrent.each<[string, () => Lateness[], boolean?]>([
   ['arrives after the rows were sent again', () => [late(lateMs)]],
+  ['arrives after its process was replaced', () => [late(lateMs)], true],
   ['arrives while the rows are sent again, which is late as well', () => [late(lateMs), late(lateMs), late(lateMs)]],
   ...(isLong ? [shortlyAfter] : []),
   ['is committed, and its answer comes too late', () => [unheard]],
   ['is late in any way, as are those that follow', () => Array.from({ length: 4 }, randomLateness)],
 ])(
   'an insert that %s stores each row once, and figures count it once',
-  async (_, lateness) => {
-    const abandoned = await shipThrough(lateness, false)
-    if (lateness()[0]!.insertMs >= lateMs) expect(abandoned).toBeGreaterThan(0)
-  },
-  300_000 * rounds,
-)
-
-test.concurrent(
-  'an insert that arrives after its process was replaced stores each row once, and figures count it once',
-  async () => {
-    expect(await shipThrough(() => [late(lateMs)], true)).toBeGreaterThan(0)
+  async (_, lateness, restarts = false) => {
+    const world = await makeWorld()
+    try {
+      await shipIn(world, lateness, restarts)
+      if (lateness()[0]!.insertMs >= lateMs) expect(world.proxy.abandoned).toBeGreaterThan(0)
+    } finally {
+      await world.close()
+    }
   },
   300_000 * rounds,
 )

@@ -6,8 +6,6 @@ import { connect, createServer, type Socket } from 'node:net'
 import { listening } from './listening.ts'
 import { isInsert } from './tcp-proxy.ts'
 
-export type LateProxy = Awaited<ReturnType<typeof startLateProxy>>
-
 /** How late the next insert is on its way to the store, and its answer on the way back. */
 export interface Lateness {
   readonly insertMs: number

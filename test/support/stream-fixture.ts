@@ -54,7 +54,7 @@ export function makeFlakyClickHouse(ch: ClickHouse): FlakyClickHouse {
   return flaky
 }
 
-export type TestNode<Row extends { id: number } = BotVisitRow> = Awaited<ReturnType<typeof openNodeOf<Row>>>
+type TestNode<Row extends { id: number } = BotVisitRow> = Awaited<ReturnType<typeof openNodeOf<Row>>>
 
 export interface NodeOptions {
   readonly stores: TestStores

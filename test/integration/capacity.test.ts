@@ -1,6 +1,4 @@
 /** Refusals of an overloaded ingest: nothing of a refused request is stored, and ingest recovers by itself. */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
@@ -9,8 +7,8 @@ import { sleep } from '../../runtime/retry.ts'
 import { settings } from '../../runtime/settings.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
-import { compileService } from '../support/compile.ts'
 import { type IngestAnswer, startIngest, type TestIngest } from '../support/ingest.ts'
+import { runBeside } from '../support/service-process.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -178,15 +176,8 @@ describe('TRACK_RATE_PER_KEY', () => {
     test(comparing, async () => {
       await start({ TRACK_RATE_PER_KEY: String(perSecond) })
       const other = await makeWorkspace(stores)
-      const file = await compileService('test/support/flood.ts')
-      const flood = async (): Promise<Record<string, number>> => {
-        const child = fork(file, [ingest.port, ingest.key, floodPerSecond, floodMs].map(String), { execArgv: [] })
-        const [statuses] = await Promise.race([
-          once(child, 'message'),
-          once(child, 'exit').then(([code]) => Promise.reject(new Error(`the flood ended with exit code ${code}`))),
-        ])
-        return statuses
-      }
+      const flood = () =>
+        runBeside<Record<string, number>>('test/support/flood.ts', ingest.port, ingest.key, floodPerSecond, floodMs)
       let sent = 0
       /** One at a time, below the limit. @returns how long the slowest of a hundred took */
       const sendOthers = async (isOver: () => boolean): Promise<number> => {

@@ -28,6 +28,8 @@ async function switchReplay(isOn: boolean): Promise<void> {
 
 beforeAll(() => switchReplay(true))
 
+const post = (chunk: unknown, at = ingest) => at.post('/replay', chunk, { 'User-Agent': browserAgent })
+
 async function rowsOf(session: string): Promise<Record<string, unknown>[]> {
   await ingest.shipped()
   return stores.ch.query(
@@ -86,11 +88,7 @@ test('a clock that is wrong by hours is corrected, and a time that can’t be ri
   const offset = -5 * 3_600_000
   const now = Date.now()
   const chunk = makeChunk(ingest.key, { session: 'clock', at: now + offset - 6_000 })
-  await ingest.post(
-    '/replay',
-    { ...chunk, sent_at: new Date(now + offset).toISOString() },
-    { 'User-Agent': browserAgent },
-  )
+  await post({ ...chunk, sent_at: new Date(now + offset).toISOString() })
   const sentAt = Date.now()
   await sendChunk(ingest, { session: 'clock', sequence: 1, at: Date.UTC(2001, 1, 1) })
   const heardAt = Date.now()
@@ -126,18 +124,17 @@ test('what is no packed list of events within the bounds is refused, and counted
     gzipSync('[{"type":3').toString('base64'),
   ]
   for (const events of bad) {
-    const body = { ...makeChunk(ingest.key, { session: 'bad' }), events }
-    const answer = await ingest.post('/replay', body, { 'User-Agent': browserAgent })
+    const answer = await post({ ...makeChunk(ingest.key, { session: 'bad' }), events })
     expect([answer.status, events.slice(0, 20)]).toEqual([422, events.slice(0, 20)])
     expect(answer.body.detail).toMatchObject([{ loc: ['body', 'events'], type: 'value_error' }])
   }
   expect((await outcomes())['invalid']).toBe(before + bad.length)
   const { session_id: _, ...without } = makeChunk(ingest.key)
-  const missing = await ingest.post('/replay', without, { 'User-Agent': browserAgent })
+  const missing = await post(without)
   expect(missing.body.detail).toMatchObject([{ loc: ['body', 'session_id'], type: 'missing' }])
   const nobody = await sendChunk(ingest, { browser: 'undefined' })
   expect(nobody.body.detail).toMatchObject([{ loc: ['body', 'anonymous_id'] }])
-  const large = await ingest.post('/replay', 'x'.repeat(replayBodyBytesMax + 1), { 'User-Agent': browserAgent })
+  const large = await post('x'.repeat(replayBodyBytesMax + 1))
   expect(large.status).toBe(413)
   expect(await rowsOf('bad')).toEqual([])
 })
@@ -148,9 +145,7 @@ test('the largest chunk is stored as it was sent, beside others of its group', a
   const at = Date.now() - 10_000
   const chunk = makeChunk(ingest.key, { session: 'large', events: madeEvents(at, 1, random) })
   expect((chunk['events'] as string).length).toBeGreaterThan(replayBodyBytesMax * 0.75)
-  const sent = [0, 1, 2].map((sequence) =>
-    ingest.post('/replay', { ...chunk, sequence }, { 'User-Agent': browserAgent }),
-  )
+  const sent = [0, 1, 2].map((sequence) => post({ ...chunk, sequence }))
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([202, 202, 202])
   const rows = await rowsOf('large')
   expect(rows.map((row) => row['events'] === chunk['events'])).toEqual([true, true, true])
@@ -165,14 +160,13 @@ test('a session that has reached its limit is refused, and others go on', async 
   for (let sequence = 0; sequence < fitting; sequence++) {
     await vi.waitFor(
       async () => {
-        const answer = await ingest.post('/replay', { ...chunk, sequence }, { 'User-Agent': browserAgent })
         // A key may send so much in a second.
-        expect(answer.status).toBe(202)
+        expect((await post({ ...chunk, sequence })).status).toBe(202)
       },
       { timeout: 60_000, interval: 300 },
     )
   }
-  const over = await ingest.post('/replay', { ...chunk, sequence: fitting }, { 'User-Agent': browserAgent })
+  const over = await post({ ...chunk, sequence: fitting })
   expect([over.status, over.body.detail]).toEqual([403, 'The replay of this session has reached its limit'])
   expect((await sendChunk(ingest, { session: 'other' })).status).toBe(202)
 })
@@ -185,14 +179,13 @@ test('chunks use up nothing of their key’s events, but the bytes of their work
   })
   const env = { TRACK_RATE_PER_KEY: '1', REPLAY_BYTES_PER_DAY: String((chunk['events'] as string).length * 5 + 1) }
   const small = await startIngest({ ...stores, dataDir: `${stores.dataDir}/small` }, env, ingest)
-  const agent = { 'User-Agent': browserAgent }
-  const send = async (sequence: number) => (await small.post('/replay', { ...chunk, sequence }, agent)).status
+  const send = async (sequence: number) => (await post({ ...chunk, sequence }, small)).status
   const event = { tracking_key: small.key, event_name: 'pageview', anonymous_id: 'browser-1' }
   const statuses: number[] = []
   for (let sequence = 0; sequence < 4; sequence++) statuses.push(await send(sequence))
   expect(statuses).toEqual([202, 202, 202, 202])
-  expect((await small.post('/replay', { tracking_key: small.key }, agent)).status).toBe(422)
-  expect((await small.post('/replay', { tracking_key: 'unknown' }, agent)).status).toBe(401)
+  expect((await post({ tracking_key: small.key }, small)).status).toBe(422)
+  expect((await post({ tracking_key: 'unknown' }, small)).status).toBe(401)
   // In one second an event passes beside chunks, and a second event doesn't.
   await vi.waitFor(async () => {
     const sent = [await small.post('/track', event), await small.post('/track', event)]
@@ -211,9 +204,7 @@ test('chunks of more objects than a thread parses in a second are put off', asyn
   const nodes = Array.from({ length: replayNodesPerSecondMax * 0.3 }, () => [])
   const events = pack([{ type: 3, timestamp: at, data: { nodes, filler: incompressible(20_000) } }])
   await vi.waitFor(async () => {
-    const sent = ['n1', 'n2', 'n3'].map((session) =>
-      ingest.post('/replay', { ...makeChunk(ingest.key, { session }), events }, { 'User-Agent': browserAgent }),
-    )
+    const sent = ['n1', 'n2', 'n3'].map((session) => post({ ...makeChunk(ingest.key, { session }), events }))
     const answers = await Promise.all(sent)
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 429, 429])
     const refused = answers.find(({ status }) => status === 429)!

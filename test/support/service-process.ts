@@ -75,6 +75,16 @@ export async function startService(
   }
 }
 
+/** Runs a program of test/support as a process of its own. @returns what it tells its parent before it ends */
+export async function runBeside<Told>(entry: string, ...words: (string | number)[]): Promise<Told> {
+  const child = fork(await compiledService(entry), words.map(String), { execArgv: [] })
+  const [told] = await Promise.race([
+    once(child, 'message') as Promise<[Told]>,
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${entry} ended with exit code ${code}`))),
+  ])
+  return told
+}
+
 /** Ingest tells of short domains before. */
 function untilReady(child: ChildProcess): Promise<{ readonly port: number }> {
   return new Promise((resolve) => {

@@ -18,7 +18,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 
 const draw = drawsOf('kill')
-const running = setUpProduct('kill', { ALLOW_PRIVATE_TARGETS: 'true', RATE_LIMIT_GROWTH: '1000000' })
+const running = setUpProduct({ ALLOW_PRIVATE_TARGETS: 'true', RATE_LIMIT_GROWTH: '1000000' })
 const target = targetOf(() => running.product)
 
 // Kills inside folds, while events keep coming: current ones, and late ones by up to three days, in sessions over hours and

@@ -24,7 +24,7 @@ const slowerMax = 2
 const pauseMs = isLong ? 120 : 1_000
 const quietMs = isLong ? 10_000 : 1_000
 
-const running = setUpProduct('slow')
+const running = setUpProduct()
 
 /** Others send events during the work, and each is taken. @returns how long the slowest of a hundred answers took, in milliseconds */
 async function p99During(port: number, work: () => Promise<void>): Promise<number> {

@@ -1,6 +1,5 @@
 /** No raw address in any file, table, queue or log, whichever way it came in. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
@@ -9,12 +8,13 @@ import { runSvc } from '../support/command-line.ts'
 import { untilShipped } from '../support/ingest.ts'
 import { setUpProduct, withStores } from '../support/product.ts'
 import { bytesOfClickHouse, bytesOfPostgres, bytesOfRedis, type StoredBytes } from '../support/store-bytes.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 
-const running = setUpProduct('addresses', {
+const running = setUpProduct({
   LOG_LEVEL: 'debug',
   TRUSTED_PROXIES: '127.0.0.1,::1',
   BOT_DNS_SERVERS: '127.0.0.1:9',
@@ -183,12 +183,12 @@ const ways: readonly Way[] = [
   ],
 ]
 
+const folder = setUpFolder()
 /** Output of the commands. */
 let said = ''
 
 /** Replays a log of a person's request and a crawler's from each address in three ways. @returns exit codes */
 async function replayLog(addresses: readonly string[]): Promise<number[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-replayed-'))
   const file = join(folder, 'access.log')
   const line = (address: string, agent: string) =>
     `${address} - - [20/Nov/2026:10:00:00 +0000] "GET /x HTTP/1.1" 200 100 "-" "${agent}"\n`
@@ -199,7 +199,6 @@ async function replayLog(addresses: readonly string[]): Promise<number[]> {
     codes.push(code)
     said += out + err
   }
-  rmSync(folder, { recursive: true })
   return codes
 }
 

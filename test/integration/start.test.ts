@@ -1,8 +1,7 @@
 /** `npm start`, as its user meets it. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -10,22 +9,20 @@ import { isFolderInUse } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 import { leaveOut } from '../support/left-out.ts'
 import { patientPostgres } from '../support/patient-clients.ts'
-import { startProduct, type TestProduct } from '../support/product.ts'
+import { isAlive, startProduct, type TestProduct } from '../support/product.ts'
 import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
-let dataDir: string
+const dataDir = setUpFolder()
+const emptyFolder = setUpFolder()
 let product: TestProduct
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'svc-start-'))
   product = await startProduct(dataDir)
   await vi.waitUntil(() => product.output.includes('and read it'), { timeout: 60_000 })
 })
-afterAll(async () => {
-  await product?.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+afterAll(async () => void (await product?.stop()))
 
 const health = () => fetch(`${product.dev.tracking_url}/health`).then(({ status }) => status)
 const workspace = () =>
@@ -147,13 +144,11 @@ test('refuses a second start on its folder, and one on its port, in a line each'
   const second = await refusedStart({ DATA_DIR: dataDir })
   const inUse = /DATA_DIR .* is in use by another process \(\d+ on \S+\), which serves http:\/\/localhost:\d+\/$/
   expect(second).toEqual({ code: 1, lines: [expect.stringMatching(inUse)] })
-  const other = mkdtempSync(join(tmpdir(), 'svc-start-'))
   const { port } = new URL(product.dev.base_url)
-  const busy = await refusedStart({ DATA_DIR: other, PORT: port })
+  const busy = await refusedStart({ DATA_DIR: emptyFolder, PORT: port })
   expect(busy.code).toBe(1)
   expect(busy.lines[0]).toContain(`port ${port} is in use`)
-  expect(isFolderInUse(other)).toBe(false)
-  rmSync(other, { recursive: true })
+  expect(isFolderInUse(emptyFolder)).toBe(false)
 })
 
 test('obeys --help and refuses any other option, naming the way to set one', async () => {
@@ -247,12 +242,3 @@ test('starts no store that is given by its URL; stops in order, ends every child
   expect([await begun.stop(), existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([0, true])
   await stores.close()
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    // Its parent may not have collected it yet.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}

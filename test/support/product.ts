@@ -1,8 +1,7 @@
 /** The whole product as `npm start` runs it, in a process group of its own, for tests that kill parts of it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
@@ -11,6 +10,7 @@ import { sleep } from '../../runtime/retry.ts'
 import type { DevFile, ProcessName } from '../../start/dev-file.ts'
 import type { FoldedStores } from './figures.ts'
 import { patientClickHouse, patientPostgres } from './patient-clients.ts'
+import { setUpFolder } from './test-folder.ts'
 
 /** Only against hanging: other files use the machine. */
 const startDeadlineMs = 240_000
@@ -19,21 +19,15 @@ export type TestProduct = Awaited<ReturnType<typeof startProduct>>
 export type RunningProduct = ReturnType<typeof setUpProduct>
 
 /** The product for the tests of a file, in a folder of its own; there once they begin. */
-export function setUpProduct(name: string, env: Record<string, string> = {}) {
-  let dataDir: string
+export function setUpProduct(env: Record<string, string> = {}) {
+  const dataDir = setUpFolder()
   let product: TestProduct
   beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), `svc-${name}-`))
     product = await startProduct(dataDir, env)
   })
-  afterAll(async () => {
-    await product?.stop()
-    rmSync(dataDir, { recursive: true, force: true })
-  })
+  afterAll(async () => void (await product?.stop()))
   return {
-    get dataDir() {
-      return dataDir
-    },
+    dataDir,
     /** The one that was started last. */
     get product() {
       return product
@@ -131,7 +125,7 @@ export async function isWell(url: string): Promise<boolean> {
   )
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     // A zombie that nobody has collected yet is as good as gone.

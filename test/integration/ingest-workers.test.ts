@@ -1,9 +1,7 @@
 /** Ingest with several workers is, from the outside, one node. */
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { svcOn } from '../support/command-line.ts'
@@ -11,19 +9,11 @@ import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let ingest: TestIngest | undefined
-
-beforeEach(async () => {
-  stores = await freshStores()
-})
-afterEach(async () => {
-  await ingest?.stop('SIGKILL')
-  ingest = undefined
-  await stores.close()
-})
+afterEach(() => ingest?.stop('SIGKILL'))
 
 async function start(workers: number, env: Record<string, string> = {}): Promise<TestIngest> {
   ingest = await startIngest(stores, { INGEST_WORKERS: String(workers), ...env }, ingest)
@@ -32,11 +22,9 @@ async function start(workers: number, env: Record<string, string> = {}): Promise
 
 /** Sends an event over a connection of its own: Linux gives each to any of the workers. */
 async function post(at: TestIngest, event: Record<string, unknown>): Promise<{ status: number; id: number }> {
-  const body = JSON.stringify({ tracking_key: at.key, event_name: 'pageview', anonymous_id: 'v', ...event })
-  const sent = request(`${at.url}/track`, { method: 'POST', agent: false }).end(body)
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  const { event_id } = JSON.parse((await response.toArray()).join('')) as { event_id: number }
-  return { status: response.statusCode!, id: event_id }
+  const sent = { tracking_key: at.key, event_name: 'pageview', anonymous_id: 'v', ...event }
+  const { status, body } = await at.post('/track', sent, { Connection: 'close' })
+  return { status, id: body.event_id! }
 }
 
 const send = (at: TestIngest, title: string, more = {}) => post(at, { url: 'https://example.com/', title, ...more })
@@ -107,7 +95,8 @@ it(
   `killed under load, with ${workersOfStarts.join(', ')} workers one after the other, ingest loses and doubles no acknowledged event and gives no id twice`,
   async () => {
     const [first, ...others] = workersOfStarts
-    let node = await start(first!, { CLICKHOUSE_URL: 'http://127.0.0.1:9/svc' })
+    const DATA_DIR = join(stores.dataDir, 'killed')
+    let node = await start(first!, { DATA_DIR, CLICKHOUSE_URL: 'http://127.0.0.1:9/svc' })
     const ledger = openLedger()
     const leases = new Set<number>()
     const target = () => ({ trackingUrl: node.url, trackingKey: node.key })
@@ -118,16 +107,16 @@ it(
         for (const [round, workers] of others.entries()) {
           await sleep(roundMs / 2 + draw() * roundMs)
           if (round === 0) await vi.waitFor(expectAcknowledged, 60_000)
-          for (const end of leasesOnDisk()) leases.add(end)
+          for (const end of leasesIn(DATA_DIR)) leases.add(end)
           await node.stop(round % 4 === 1 ? 'SIGTERM' : 'SIGKILL')
-          node = await start(workers)
+          node = await start(workers, { DATA_DIR })
         }
         await sleep(roundMs)
-        for (const end of leasesOnDisk()) leases.add(end)
+        for (const end of leasesIn(DATA_DIR)) leases.add(end)
       },
       20 * others.length,
     )
-    const folders = readdirSync(join(stores.dataDir, 'ingest')).filter((name) => name.startsWith('worker-'))
+    const folders = readdirSync(join(DATA_DIR, 'ingest')).filter((name) => name.startsWith('worker-'))
     expect(folders).toEqual(expect.arrayContaining(['worker-1', 'worker-2', 'worker-3']))
     await node.shipped()
     const answered = [...ledger.told.values()].flatMap(({ id }) => (id === null ? [] : [id]))
@@ -141,8 +130,8 @@ it(
 )
 
 /** Ends of the leases of a single worker: the next one goes on in its own, beyond what was used. */
-function leasesOnDisk(): number[] {
-  const file = join(stores.dataDir, 'ingest', 'segment-leases.json')
+function leasesIn(dataDir: string): number[] {
+  const file = join(dataDir, 'ingest', 'segment-leases.json')
   if (!existsSync(file)) return []
   return (JSON.parse(readFileSync(file, 'utf8')) as { leases: { end: number }[] }).leases.map(({ end }) => end)
 }

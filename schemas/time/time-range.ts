@@ -1,6 +1,6 @@
 /**
  * The range that an analytics request asks for, and the buckets of its series. docs/metrics.md ("Range") has the rules;
- * test/unit/time-range.test.ts and test/property/time-range.test.ts hold them.
+ * test/unit/time-range.test.ts and test/property/overview.test.ts hold them.
  */
 
 import { type ValidationError, valueError } from '../errors/validation-errors.ts'

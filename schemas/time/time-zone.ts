@@ -6,7 +6,7 @@
  * back) is the earlier of the two. A local day runs from its first midnight to that of the next day, so it has 23, 24
  * or 25 hours. Where midnight itself was skipped it begins with the first moment after.
  *
- * Held by test/unit/time-zone.test.ts and test/property/time-range.test.ts.
+ * Held by test/unit/time-zone.test.ts and test/property/time-zone.test.ts.
  */
 
 export const hourMs = 3_600_000

@@ -54,6 +54,18 @@ test('lets a rotated key end at its hour without being told', async () => {
   expect(table.find(keyOf('old'))).toBeUndefined()
 })
 
+test.each([3, -3])('with a clock %i days off believes a new key, and no rotated one once it is right', async (days) => {
+  const clock = fixedClock(now)
+  const store = makeStore(rowOf('old', 1, new Date(now + 3_600_000)))
+  const table = await startTable(store, clock)
+  expect(await table.resolve(keyOf('new'))).toBe('unknown')
+  store.rows.push(rowOf('new', 1))
+  clock.advance(days * 86_400_000)
+  expect(await table.resolve(keyOf('new'))).toMatchObject({ id: 1 })
+  clock.set(now + 3_600_000)
+  expect(table.find(keyOf('old'))).toBeUndefined()
+})
+
 test('with Postgres away at the first start every key may be one, except for what can be no tracking key', async () => {
   const store = makeStore(rowOf('a', 1))
   store.isDown = true

@@ -1,18 +1,15 @@
-/** The clock of a node is set three days forward or back, and right again: nothing sticks, nothing is kept for longer. */
+/**
+ * The clock of a node is set three days forward or back, and right again: nothing sticks, nothing is kept for longer.
+ * Tracking keys and salts under such a clock are in key-table.test.ts and salts.test.ts.
+ */
 import { describe, expect, test } from 'vitest'
-import { makeSalts } from '../../ingest/enrich/salts.ts'
 import { makeKeyRate } from '../../ingest/http/key-rate.ts'
 import { DedupWindow } from '../../ingest/log/dedup-window.ts'
-import { type KeyRow, makeKeyTable } from '../../ingest/tables/tracking-key-table.ts'
 import { expiryOf, keptDays } from '../../pipeline/retention/retention.ts'
-import { fixedClock } from '../../runtime/clock.ts'
-import { silent } from '../support/log-fixture.ts'
-import { fakeTable, setUpTableFolder } from '../support/table-folder.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const now = Date.UTC(2026, 10, 20, 12)
-const { pathOf, started } = setUpTableFolder()
 
 describe.each([
   ['forward', 3 * day],
@@ -41,65 +38,6 @@ describe.each([
     expect(held).toBeLessThanOrEqual(1000)
     add(5000, now)
     expect([find(5000), find(4999)]).toEqual([5000, 4999])
-  })
-
-  test('believes a new tracking key within a moment, and no rotated one for longer once it is right', async () => {
-    const clock = fixedClock(now)
-    const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`
-    const row = (name: string, retires_at: Date | null = null): KeyRow => ({
-      key: keyOf(name),
-      workspace_id: 1,
-      timezone: 'UTC',
-      replay_share: 0,
-      exclusions: null,
-      retires_at,
-    })
-    const { rows, find, listen } = fakeTable([row('old', new Date(now + hour))])
-    const keys = await started(
-      makeKeyTable({
-        file: pathOf('keys.json'),
-        clock,
-        log: silent,
-        listKeys: async () => rows.slice(0, 1),
-        findKey: (key) => find((each) => each.key === key),
-        listen,
-      }),
-    )
-    expect(await keys.resolve(keyOf('new'))).toBe('unknown')
-    rows.push(row('new'))
-    clock.advance(jump)
-    expect(await keys.resolve(keyOf('new'))).toMatchObject({ id: 1 })
-    clock.set(now + hour)
-    expect(keys.find(keyOf('old'))).toBeUndefined()
-  })
-
-  test('keeps a salt for every day, the same one when it is right again, and none for longer than two days', async () => {
-    const clock = fixedClock(now)
-    const table = new Map<string, Buffer>()
-    const readOrMakeSalt = async (name: string, own: Buffer) => {
-      if (!table.has(name)) table.set(name, own)
-      return table.get(name)!
-    }
-    const salts = await started(makeSalts({ file: pathOf('salts.json'), readOrMakeSalt, clock, log: silent }))
-    /** The salts are written to disk meanwhile. */
-    const saltAt = async (at: number) => {
-      clock.set(at)
-      const salt = salts.current(at)
-      await new Promise((resolve) => setTimeout(resolve, 400))
-      return salt
-    }
-    const before = salts.current(now)
-    const moved = await saltAt(now + jump)
-    expect(moved).toHaveLength(32)
-    expect(moved).not.toEqual(before)
-    await saltAt(now)
-    expect(salts.current(now)).toEqual(before)
-    // Ten days on, no salt of then is left: the same days get others.
-    await saltAt(now + 10 * day)
-    table.clear()
-    for (const at of [now, now + jump]) {
-      for (const old of [before, moved]) expect(salts.current(at)).not.toEqual(old)
-    }
   })
 
   test('moves what is deleted by as much as itself, and a grace ends when the clock is right', () => {

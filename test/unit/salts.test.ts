@@ -94,3 +94,28 @@ test('a node that runs on makes the next day’s salt a day ahead, and forgets w
     vi.useRealTimers()
   }
 })
+
+test.each([3, -3])('a clock %i days off and right again keeps each day’s salt, none after two days', async (days) => {
+  const table = makeTable()
+  const clock = fixedClock(now)
+  const salts = await startSalts(table, clock)
+  const saltAt = async (at: number) => {
+    clock.set(at)
+    const salt = salts.current(at)
+    // Waits for the sweep that a new day begins. Later days begin theirs all the same.
+    await salts.close()
+    return salt
+  }
+  const before = salts.current(now)
+  const moved = await saltAt(now + days * day)
+  expect(moved).toHaveLength(32)
+  expect(moved).not.toEqual(before)
+  await saltAt(now)
+  expect(salts.current(now)).toEqual(before)
+  // Ten days on, no salt of then is left: the same days get others.
+  await saltAt(now + 10 * day)
+  table.days.clear()
+  for (const at of [now, now + days * day]) {
+    for (const old of [before, moved]) expect(salts.current(at)).not.toEqual(old)
+  }
+})

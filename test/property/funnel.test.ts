@@ -5,7 +5,6 @@ import type { EventRow } from '../../schemas/event/row.ts'
 import { funnelEventsOfVisitorMax } from '../../schemas/limits/overview-limits.ts'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
 import { byTime, day, groupBy, hour, pairOf, visitorOf } from '../oracle/facts.ts'
-import { isLong } from '../support/short-form.ts'
 import {
   chosenOf,
   drawCases,
@@ -13,6 +12,7 @@ import {
   now,
   placeSites,
   queryOf,
+  runs,
   setUpSites,
   sites,
   someFilters,
@@ -20,7 +20,6 @@ import {
   steps,
 } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 const { stores, ask, expectRefused } = setUpSites()
 
 const cases = fc.record({
@@ -79,7 +78,7 @@ function median(values: readonly number[]): number {
 
 test('every figure equals a naive computation over the raw events', async () => {
   const reached = new Map<number, number>()
-  for (const { placed, tell, steps, within, range, filters } of await drawCases(stores, cases, runs)) {
+  for (const { placed, tell, steps, within, range, filters } of await drawCases(stores, cases)) {
     const { rows, apiKey } = placed
     const asked = `funnel?${queryOf({ step: steps, within, ...range, ...filters })}`
     const answer = await ask<Funnel>(asked, apiKey)

@@ -11,13 +11,13 @@ import { previousOf, readableFrom, resolveRange, type Span } from '../oracle/ran
 import { makeKey } from '../support/api.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
-import { isLong } from '../support/short-form.ts'
 import {
   chosenOf,
   drawCases,
   isOf,
   now,
   queryOf,
+  runs,
   setUpSites,
   sites,
   someFilters,
@@ -25,7 +25,6 @@ import {
   steps,
 } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 const { stores, api, mine, ask } = setUpSites()
 
 const cases = fc.record({
@@ -57,7 +56,7 @@ function countsOf(goal: string, events: readonly EventRow[]) {
 
 test('every figure equals a naive computation over the raw events', async () => {
   let [reached, compared] = [0, 0]
-  for (const { placed, tell, goals, range, compare, keptDays, filters } of await drawCases(stores, cases, runs)) {
+  for (const { placed, tell, goals, range, compare, keptDays, filters } of await drawCases(stores, cases)) {
     const { timezone, apiKey, workspaceId } = placed
     await stores.pg.query('UPDATE workspaces SET retention_days = $2 WHERE id = $1', [workspaceId, keptDays])
     for (const goal of goals) expect((await call(apiKey, '/v1/goals', 'POST', goalOf(goal))).status).toBe(200)

@@ -8,20 +8,19 @@ import { inSpan, ofKind, perCent } from '../oracle/counters.ts'
 import { byTime, countDistinct, day, groupBy, hour, kind, minute, pairOf, visitorOf } from '../oracle/facts.ts'
 import { fits } from '../oracle/filters.ts'
 import { makeKey } from '../support/api.ts'
-import { isLong } from '../support/short-form.ts'
 import {
   chosenOf,
   drawCases,
   now,
   placeSites,
   queryOf,
+  runs,
   setUpSites,
   sites,
   someFilters,
   someRanges,
 } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 const { stores, ask, expectRefused } = setUpSites()
 
 /** Page views that are close to each other, over some midnights. */
@@ -78,7 +77,7 @@ function sideOf(pages: readonly (string | null)[], limit: number): PageFlow['bef
 
 test('every figure equals a naive computation over the raw events', async () => {
   const found = { before: 0, after: 0, repeats: 0, others: 0 }
-  for (const { placed, tell, page, unwanted, range, filters, limit } of await drawCases(stores, cases, runs)) {
+  for (const { placed, tell, page, unwanted, range, filters, limit } of await drawCases(stores, cases)) {
     const { rows, apiKey } = placed
     const question = `flow?${queryOf({ ...range, ...filters, path: [page, ...unwanted], limit: String(limit) })}`
     const answer = await ask<PageFlow>(question, apiKey)

@@ -16,20 +16,19 @@ import type { Span } from '../oracle/range.ts'
 import { allCounted, pageSessionNames, sessionsOf, startingIn } from '../oracle/sessions.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { closeDaysAt } from '../support/fold.ts'
-import { isLong } from '../support/short-form.ts'
 import {
   drawCases,
   now,
   type PlacedSite,
   placeSites,
   queryOf,
+  runs,
   setUpSites,
   sites,
   someFilters,
   someRanges,
 } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 const { stores, ask, expectRefused } = setUpSites()
 
 const details = fc.record({
@@ -108,7 +107,7 @@ const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum +
 
 test('every figure equals a naive computation over the raw events', async () => {
   // Late events make some cells stale.
-  const all = await drawCases(stores, cases, runs, () => closeDaysAt(stores, now))
+  const all = await drawCases(stores, cases, () => closeDaysAt(stores, now))
   let [listed, timed, scrolled] = [0, 0, 0]
   const middle = all.length >> 1
   for (const [at, { placed, tell, range, filters, sort, order }] of all.entries()) {

@@ -8,10 +8,9 @@ import { day, groupBy, hour, minute, type OverviewQuery, visitorOf } from '../or
 import { localDay, startOfDay } from '../oracle/local-time.ts'
 import { bucketsOf, readableFrom, resolveRange, type Span } from '../oracle/range.ts'
 import { setUpApi } from '../support/api.ts'
-import { isLong, seed } from '../support/short-form.ts'
-import { now, type PlacedSite, placeSites, queryOf } from './step-cases.ts'
+import { seed } from '../support/short-form.ts'
+import { now, type PlacedSite, placeSites, queryOf, runs } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
 
 type Interval = 'day' | 'week' | 'month'

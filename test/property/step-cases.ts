@@ -18,10 +18,12 @@ import {
   makeEventRow,
 } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
-import { seed } from '../support/short-form.ts'
+import { isLong, seed } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
 
 export const now = Date.parse('2026-11-20T14:25:00Z')
+/** How many cases are drawn of each question. */
+export const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 const timezones = ['UTC', 'Asia/Kolkata', 'America/New_York'] as const
 
 export interface Site {
@@ -50,18 +52,8 @@ const properties = [
 ] as const
 
 const kind = fc.constantFrom<Kind[]>(
-  'pageview',
-  'pageview',
-  'pageview',
-  'pageview',
-  'pageview',
-  'custom',
-  'custom',
-  'conversion',
-  'autocapture',
-  'web_vital',
-  'page_leave',
-  'identify',
+  ...Array<Kind>(5).fill('pageview'),
+  ...(['custom', 'custom', 'conversion', 'autocapture', 'web_vital', 'page_leave', 'identify'] as const),
 )
 const event = kind.chain((kind) =>
   fc.record({
@@ -166,10 +158,9 @@ export function chosenOf(
 export async function drawCases<Case extends { site: Site }>(
   stores: TestStores,
   cases: fc.Arbitrary<Case>,
-  count: number,
   betweenFolds?: () => Promise<void>,
 ): Promise<(Case & { placed: PlacedSite; tell: (question: string) => string })[]> {
-  const drawn = fc.sample(cases, { seed, numRuns: count })
+  const drawn = fc.sample(cases, { seed, numRuns: runs })
   const sites = drawn.map(({ site }) => site)
   const all = await placeSites(stores, sites, betweenFolds)
   return drawn.map((one, at) => ({

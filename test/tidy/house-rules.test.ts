@@ -111,11 +111,13 @@ const rules: Rule[] = [
   {
     guarantee: 'a property is tried on at least 50 cases',
     check: fewCases,
-    offenders: inProperty(
-      'fc.assert(property, { numRuns: 8 })',
-      'fc.assert(property, { seed, numRuns: isLong ? 3_000 : 20, endOnFailure: true })',
-      "const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 12))\nconst chunk = 60",
-    ),
+    offenders: [
+      ...inProperty(
+        'fc.assert(property, { numRuns: 8 })',
+        'fc.assert(property, { seed, numRuns: isLong ? 3_000 : 20, endOnFailure: true })',
+      ),
+      ...inSupport("export const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 12))\nconst chunk = 60"),
+    ],
     innocents: inProperty(
       'fc.assert(property, { numRuns: isLong ? 1_000 : 50 }); f({ numRuns })',
       "const runs = Number(process.env['RUNS'] ?? 50)\nconst chunk = 12",

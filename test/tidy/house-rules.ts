@@ -107,7 +107,7 @@ function callAt(tokens: readonly Token[], from: number): Token[] {
 /** A property that tries few cases says little. */
 export function fewCases(files: readonly ProjectFile[]): string[] {
   return files
-    .filter(({ path }) => /^test\/.*\.test\.ts$/.test(path))
+    .filter(({ path }) => isSource(path) && path.startsWith('test/'))
     .flatMap((file) => {
       const tokens = codeOf(file)
       return tokens.flatMap(({ value, line }, at) => {

@@ -18,7 +18,7 @@ const senderOf = (at: number, userAgent: string) => ({
   area: noArea,
   receivedAt: Date.UTC(2026, 10, 20, 12),
 })
-const visitors = 20_000
+const visitors = 10_000
 
 interface Target extends SharedTarget {
   readonly to: string

@@ -123,13 +123,14 @@ async function sendAll(
   const log = makeLog('test', 'silent')
   const left = histories.map(({ events }) => shuffled([...events, ...events.filter(() => random(4) === 0)], random))
   for (let round = 0; left.some((events) => events.length > 0); round++) {
-    for (const [nth, events] of left.entries()) {
-      const now = round < 2 ? events.splice(0, 1 + random(8)) : events.splice(0)
-      if (now.length === 0) continue
-      const sent = now.map((event) => event.sent)
+    const batches = left.map((events) => events.splice(0, round < 2 ? 1 + random(8) : events.length))
+    const sendOne = async (batch: (typeof batches)[number], nth: number) => {
+      if (batch.length === 0) return
+      const sent = batch.map((event) => event.sent)
       const answered = await track(ingest, histories[nth]!.workspace, sent)
       for (const [at, id] of answered.entries()) ids[nth]!.set(String(sent[at]!['event_name']), id)
     }
+    await Promise.all(batches.map(sendOne))
     await ingest.shipped()
     await foldStored(stores)
     for (let tries = 0; tries < 3; tries++) {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { BlockList, isIPv4 } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { pino } from 'pino'
@@ -14,7 +13,7 @@ import { addressListPollMs } from '../../schemas/limits/bot-limits.ts'
 import { addressLists, checkOf, checks } from '../../schemas/reference/bot-checks.ts'
 import { describeBot } from '../../schemas/reference/bots.ts'
 import { knownBotOf } from '../../schemas/reference/known-bots.ts'
-import { passTimeUntil } from '../support/table-folder.ts'
+import { passTimeUntil, setUpTableFolder } from '../support/table-folder.ts'
 
 const at = Date.UTC(2026, 10, 20)
 
@@ -135,14 +134,12 @@ test('an IPv4 address is the same within IPv6, and IPv6 in all its forms; other 
 })
 
 describe('the data folder', () => {
-  let folder: string
-  beforeEach(async () => {
+  const { pathOf, started } = setUpTableFolder()
+  beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    folder = await mkdtemp(join(tmpdir(), 'svc-lists-'))
   })
-  afterEach(async () => {
+  afterEach(() => {
     vi.useRealTimers()
-    await rm(folder, { recursive: true })
   })
 
   const logged: string[] = []
@@ -154,27 +151,23 @@ describe('the data folder', () => {
     JSON.stringify({ creationTime: new Date(date), prefixes: [{ ipv4Prefix: range }] })
 
   test('has lists that a running table takes up, and that stay in force where a newer one can’t be read', async () => {
-    await writeFile(join(folder, 'gptbot.json'), list('203.0.113.0/24'))
-    const table = makeAddressListTable({ folder, clock: systemClock, log })
-    await table.start()
+    await writeFile(pathOf('gptbot.json'), list('203.0.113.0/24'))
+    const table = await started(makeAddressListTable({ folder: pathOf(''), clock: systemClock, log }))
     const gptbot = () => table.find('gptbot')!.has(key)
     expect(gptbot()).toBe(true)
-    await writeFile(join(folder, 'gptbot.json'), '{"prefixes":')
+    await writeFile(pathOf('gptbot.json'), '{"prefixes":')
     await passTimeUntil(() => logged.join().includes('can’t be used'), addressListPollMs)
     expect(gptbot()).toBe(true)
-    await writeFile(join(folder, 'gptbot.json'), list('198.51.100.0/24'))
+    await writeFile(pathOf('gptbot.json'), list('198.51.100.0/24'))
     await passTimeUntil(() => !gptbot(), addressListPollMs)
-    expect(await readdir(folder)).toEqual(['gptbot.json'])
-    await table.close()
+    expect(await readdir(pathOf(''))).toEqual(['gptbot.json'])
   })
 
   test('wins over what ships only with a newer list, and adds no lists that nobody asks for', async () => {
-    await writeFile(join(folder, 'gptbot.json'), list('203.0.113.0/24', 0))
-    await writeFile(join(folder, 'other.json'), list('203.0.113.0/24'))
-    const table = makeAddressListTable({ folder, clock: systemClock, log })
-    await table.start()
+    await writeFile(pathOf('gptbot.json'), list('203.0.113.0/24', 0))
+    await writeFile(pathOf('other.json'), list('203.0.113.0/24'))
+    const table = await started(makeAddressListTable({ folder: pathOf(''), clock: systemClock, log }))
     expect(table.find('gptbot')!.has(key)).toBe(false)
     expect(table.find('other')).toBeUndefined()
-    await table.close()
   })
 })

@@ -1,6 +1,5 @@
 /** The doctor's findings on answers that the stores of a test don't give. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { examineClickHouse } from '../../cli/doctor/examine-clickhouse.ts'
@@ -15,6 +14,9 @@ import type { Postgres } from '../../postgres/client.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
+import { setUpFolder } from '../support/test-folder.ts'
+
+const dataDir = setUpFolder()
 
 const wrong = (findings: Finding[], check: string) =>
   findings.filter((finding) => finding.check === check && finding.outcome !== 'ok')
@@ -85,23 +87,18 @@ test('a database of countries that can’t be used is told of, and the installed
 })
 
 test('lists of crawlers’ addresses are told of once they are older than a year, and newer ones that can’t be used at once', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
-  try {
-    const folder = join(dataDir, 'bot-addresses')
-    mkdirSync(folder)
-    const shipped = Date.parse('2026-05-05T18:01:02Z')
-    expect(await examineBotLists({ dataDir }, shipped + 300 * dayMs)).toMatchObject([{ outcome: 'ok' }])
-    const [late] = await examineBotLists({ dataDir }, shipped + 366 * dayMs)
-    expect(late).toMatchObject({ outcome: 'warning', text: expect.stringMatching(/gptbot.*svc bots update/) })
-    const renewed = new Date(shipped + 200 * dayMs).toISOString()
-    const list = { creationTime: renewed, prefixes: [{ ipv4Prefix: '192.0.2.0/24' }] }
-    writeFileSync(join(folder, 'gptbot.json'), JSON.stringify(list))
-    writeFileSync(join(folder, 'bingbot.json'), '{}')
-    const found = await examineBotLists({ dataDir }, shipped + 366 * dayMs)
-    expect(found.map(({ outcome }) => outcome)).toEqual(['warning', 'warning'])
-    expect(found[0]!.text).toContain('bingbot')
-    expect(found[1]!.text).not.toContain('gptbot')
-  } finally {
-    rmSync(dataDir, { recursive: true })
-  }
+  const folder = join(dataDir, 'bot-addresses')
+  mkdirSync(folder)
+  const shipped = Date.parse('2026-05-05T18:01:02Z')
+  expect(await examineBotLists({ dataDir }, shipped + 300 * dayMs)).toMatchObject([{ outcome: 'ok' }])
+  const [late] = await examineBotLists({ dataDir }, shipped + 366 * dayMs)
+  expect(late).toMatchObject({ outcome: 'warning', text: expect.stringMatching(/gptbot.*svc bots update/) })
+  const renewed = new Date(shipped + 200 * dayMs).toISOString()
+  const list = { creationTime: renewed, prefixes: [{ ipv4Prefix: '192.0.2.0/24' }] }
+  writeFileSync(join(folder, 'gptbot.json'), JSON.stringify(list))
+  writeFileSync(join(folder, 'bingbot.json'), '{}')
+  const found = await examineBotLists({ dataDir }, shipped + 366 * dayMs)
+  expect(found.map(({ outcome }) => outcome)).toEqual(['warning', 'warning'])
+  expect(found[0]!.text).toContain('bingbot')
+  expect(found[1]!.text).not.toContain('gptbot')
 })

@@ -2,12 +2,14 @@ import { expect, test } from 'vitest'
 import {
   isTrackingKeyShaped,
   isWellFormedSecretKey,
+  makeAttributionKey,
   makeSecretKey,
   makeSharedToken,
   makeTrackingKey,
   secretKeyPrefix,
   sha256Of,
 } from '../../schemas/keys.ts'
+import { isLinkKeyShaped, reservedKeys } from '../../schemas/link-key.ts'
 
 // The checksum was computed apart from the code: python3 zlib.crc32 of the first 39 characters, in base62.
 const known = 'svc_sk_000000000011111111112222222222330IjF7j'
@@ -54,4 +56,10 @@ test('a tracking key has its own shape, and a secret key is never taken for one'
   expect(isTrackingKeyShaped(makeTrackingKey())).toBe(true)
   expect(isTrackingKeyShaped(makeSecretKey())).toBe(false)
   expect(isTrackingKeyShaped(`${makeTrackingKey()}\n`)).toBe(false)
+})
+
+test('keys of links that are made can stand in a short URL, and no reserved name is one', () => {
+  const made = makeAttributionKey()
+  expect(isLinkKeyShaped(made)).toBe(true)
+  expect(reservedKeys.filter((name) => name.length === made.length)).toEqual([])
 })

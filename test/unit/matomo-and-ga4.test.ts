@@ -76,36 +76,14 @@ test('a visit of Matomo has its pages, how long they were looked at, and where i
       { ...page, pageId: '52', timestamp: second(30) },
     ]),
   )
+  const event = (event_name: string, id: string, nth: number, more: object = {}) => ({
+    event: { ...common, event_name, client_event_id: id, occurred_at: timeOf(second(nth)), ...more },
+    visitor,
+  })
   expect(eventsOf(mapped)).toEqual([
-    {
-      event: {
-        ...common,
-        event_name: 'pageview',
-        referrer: 'https://www.google.com/',
-        client_event_id: 'matomo-771-a51',
-        occurred_at: timeOf(second(0)),
-      },
-      visitor,
-    },
-    {
-      event: {
-        ...common,
-        event_name: 'page_leave',
-        properties: { engagement_ms: 30_000 },
-        client_event_id: 'matomo-771-a51-leave',
-        occurred_at: timeOf(second(30)),
-      },
-      visitor,
-    },
-    {
-      event: {
-        ...common,
-        event_name: 'pageview',
-        client_event_id: 'matomo-771-a52',
-        occurred_at: timeOf(second(30)),
-      },
-      visitor,
-    },
+    event('pageview', 'matomo-771-a51', 0, { referrer: 'https://www.google.com/' }),
+    event('page_leave', 'matomo-771-a51-leave', 30, { properties: { engagement_ms: 30_000 } }),
+    event('pageview', 'matomo-771-a52', 30),
   ])
 })
 
@@ -133,36 +111,20 @@ test('times of actions, which Matomo tells by the clock of the site, come back t
 })
 
 test('what else happened in a visit of Matomo has the page where it did; what has no place here is named', () => {
-  const action = (type: string, nth: number, fields: object) => ({
-    type,
-    timestamp: second(nth),
-    pageId: 60 + nth,
-    ...fields,
-  })
+  const action = (type: string, nth: number, fields: object) => ({ type, timestamp: second(nth), ...fields })
+  const goal = { goalName: 'Newsletter', goalId: 3, goalPageId: '61', revenue: 0, url: page.url }
+  const own = { eventCategory: 'Video', eventAction: 'play', eventName: 'Intro', eventValue: '3', url: page.url }
+  const searched = { siteSearchKeyword: 'boots', siteSearchCategory: null, siteSearchCount: '4' }
   const mapped = fromMatomo(
     visit([
       // Newest first, as older versions answer.
-      { type: 'ecommerceAbandonedCart', timestamp: second(80), revenue: 89 },
-      { type: 'ecommerceOrder', timestamp: second(70), orderId: 'A-9', revenue: '19.90', items: '2', pageId: 9 },
-      {
-        type: 'goal',
-        timestamp: second(60),
-        goalName: 'Newsletter',
-        goalId: 3,
-        goalPageId: '61',
-        revenue: 0,
-        url: page.url,
-      },
-      action('search', 50, { siteSearchKeyword: 'boots', siteSearchCategory: null, siteSearchCount: '4' }),
-      action('download', 40, { url: 'https://example.com/a.pdf' }),
-      action('outlink', 30, { url: 'https://other.example/x' }),
-      action('event', 20, {
-        eventCategory: 'Video',
-        eventAction: 'play',
-        eventName: 'Intro',
-        eventValue: '3',
-        url: page.url,
-      }),
+      action('ecommerceAbandonedCart', 80, { revenue: 89 }),
+      action('ecommerceOrder', 70, { orderId: 'A-9', revenue: '19.90', items: '2', pageId: 9 }),
+      action('goal', 60, goal),
+      action('search', 50, { ...searched, pageId: 110 }),
+      action('download', 40, { url: 'https://example.com/a.pdf', pageId: 100 }),
+      action('outlink', 30, { url: 'https://other.example/x', pageId: 90 }),
+      action('event', 20, { ...own, pageId: 80 }),
       page,
       { type: 'action', url: page.url },
     ]),

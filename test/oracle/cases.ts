@@ -85,15 +85,7 @@ const noVisitor = { hi: 0, lo: 0 }
 const sources = ['direct', '', 'google', 'google', 'newsletter', 'bing', 'chatgpt.com', 'a"b\\c', '～', '😀', 'Direct']
 const media = ['none', 'organic', 'email', 'cpc', '', 'é']
 const paths = [
-  '/',
-  '/',
-  '/a',
-  '/b',
-  '',
-  '/c?d',
-  '/é',
-  '/～',
-  '/😀',
+  ...['/', '/', '/a', '/b', '', '/c?d', '/é', '/～', '/😀'],
   ...Array.from({ length: 8 }, (_, at) => `/p/${at}`),
 ]
 const titles = ['', 'Home', 'Home – new', '😀', "it's"]
@@ -430,13 +422,7 @@ function momentsThatMatter(asked: OverviewCase, anchor: number): number[] {
   const { start, end } = span
   const previous = previousOf(span, asked.query, timezone)
   const matter = [
-    start,
-    start,
-    start,
-    end,
-    end,
-    previous.start,
-    previous.end,
+    ...[start, start, start, end, end, previous.start, previous.end],
     // Days on which sessions that pass the edges begin or end.
     ...[-1, 0, 1].flatMap((days) => [start, end].map((edge) => midnightBeside(edge, days, timezone))),
     now,

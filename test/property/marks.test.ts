@@ -92,22 +92,7 @@ it('a mark covers no row that is not loaded, in whatever order segments are seal
 /** Changes in two workers, on the way to the main thread, and there. */
 const threadsStep = fc.record({
   what: fc.constantFrom(
-    'take',
-    'append',
-    'append',
-    'append',
-    'answer',
-    'answer',
-    'seal',
-    'fail',
-    'hear',
-    'hear',
-    'load',
-    'load',
-    'look',
-    'publish',
-    'publish',
-    'restart',
+    ...'take append append append answer answer seal fail hear hear load load look publish publish restart'.split(' '),
   ),
   worker: fc.nat(1),
   pick: fc.nat(1000),

@@ -4,20 +4,8 @@ import { join } from 'node:path'
 
 /** SPDX identifiers. */
 const permissive: ReadonlySet<string> = new Set([
-  '0BSD',
-  'Apache-2.0',
-  'BlueOak-1.0.0',
-  'BSD-2-Clause',
-  'BSD-3-Clause',
-  'BSD',
-  'CC0-1.0',
-  'ISC',
-  'MIT',
-  'MIT-0',
-  'PostgreSQL',
-  'Python-2.0',
-  'Unlicense',
-  'Zlib',
+  ...'0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause BSD CC0-1.0'.split(' '),
+  ...'ISC MIT MIT-0 PostgreSQL Python-2.0 Unlicense Zlib'.split(' '),
 ])
 
 export interface Installed {

@@ -21,21 +21,10 @@ test.each(
   for (const zone of zones.split(' ')) expect([zone, countryOfZone(zone)]).toEqual([zone, country])
 })
 
-test.each([
-  'UTC',
-  'Etc/UTC',
-  'Etc/GMT+5',
-  'GMT',
-  'EST',
-  'CET',
-  'PST8PDT',
-  'europe/berlin',
-  'Mars/Olympus',
-  '',
-  'constructor',
-])('%j lies nowhere', (zone) => {
-  expect(countryOfZone(zone)).toBeUndefined()
-})
+test.each([...'UTC Etc/UTC Etc/GMT+5 GMT EST CET PST8PDT europe/berlin Mars/Olympus constructor'.split(' '), ''])(
+  '%j lies nowhere',
+  (zone) => expect(countryOfZone(zone)).toBeUndefined(),
+)
 
 test('every zone that this machine knows by a place lies in a country, and ours agree with its own data', () => {
   const placeless = /^(Etc\/|GMT|UTC|UCT|Zulu|[A-Z]{3}(\d[A-Z]{3})?$)/

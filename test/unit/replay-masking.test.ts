@@ -16,20 +16,8 @@ const afterMasking = (event: unknown) => {
 }
 
 test.each([
-  'placeholder',
-  'alt',
-  'title',
-  'value',
-  'label',
-  'content',
-  'aria-label',
-  'aria-valuetext',
-  'data-name',
-  'DATA-X',
-  'user-name',
-  'tooltip',
-  'for',
-  'text',
+  ...'placeholder alt title value label content aria-label aria-valuetext'.split(' '),
+  ...'data-name DATA-X user-name tooltip for text'.split(' '),
 ])('%s is masked in a snapshot, in added nodes and in changes', (name) => {
   const node = { type: 2, attributes: { class: 'keep me', [name]: secret }, childNodes: [] }
   const snapshot = { type: 2, timestamp: 1, data: { node: { type: 0, childNodes: [structuredClone(node)] } } }

@@ -14,32 +14,13 @@ import { makeLog } from '../../runtime/log.ts'
 import { type BotVisitRow, botVisitColumns, type Hash64, streams } from '../../schemas/event/row.ts'
 import { decodeRow } from '../../schemas/event/row-codec.ts'
 import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
+import { makeBotVisitRow } from './event-rows.ts'
 
 export const silent = makeLog('test', 'silent')
 export const smallFileBytes = 1024 * 1024
 
 export function makeVisit(url: string): BotVisitRow {
-  return {
-    id: 0,
-    workspace_id: 7,
-    occurred_at: 1_790_000_000_123,
-    received_at: 1_790_000_000_456,
-    category: 1,
-    verified: 255,
-    verification_method: 0,
-    reported_by: 1,
-    status_code: 200,
-    response_ms: 12,
-    ip_hash: '\0'.repeat(16),
-    client_event_id: '',
-    method: 'GET',
-    path: '/',
-    url,
-    referrer: '',
-    user_agent: 'a crawler',
-    bot_name: 'Bot',
-    operator: 'Someone',
-  }
+  return makeBotVisitRow({ workspace_id: 7, occurred_at: 1_790_000_000_123, received_at: 1_790_000_000_456, url })
 }
 
 /** Segment numbers counted in memory, from `first` on. */

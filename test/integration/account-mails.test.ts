@@ -1,15 +1,10 @@
 /** Mails about accounts: who gets one, what its link does, and that it is sent once. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { sendAccountMails } from '../../pipeline/account-mails/send-account-mails.ts'
-import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
-import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import { claimAccountMail } from '../../postgres/tables/account-mails.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { accountMailPurpose, makeSecretBox } from '../../runtime/crypto/secret-box.ts'
-import { makeLog } from '../../runtime/log.ts'
-import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
-import { makeMetrics } from '../../runtime/metrics.ts'
 import {
   accountMailClaimMs,
   accountMailMs,
@@ -21,45 +16,22 @@ import {
   passwordResetsHourlyMax,
 } from '../../schemas/limits/account-mail-limits.ts'
 import { invitationMs, signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
+import { mailerAt, makeLook, unstopped } from '../support/alerts.ts'
 import { makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
-import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
+import { setUpMailServer } from '../support/mail-server.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
 
 const clock = fixedClock(Date.now())
 const { stores, api, mine } = setUpApi({ isMailSetUp: true, clock })
 const { post, makeMember, invite } = setUpMembers({ stores, api, now: clock.now })
-let server: MailServer
-
-beforeAll(async () => {
-  server = await startMailServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  await stores.pg.query('DELETE FROM account_mails')
-  server.mails.length = 0
-  Object.assign(server, { behave: 'accept', asked: 0 })
-})
+const server = setUpMailServer()
+beforeEach(() => stores.pg.query('DELETE FROM account_mails'))
 
 /** One look of a pipeline process. @returns the outcomes of its attempts */
 async function look(withinMs?: number, secretKey = stores.secretKey): Promise<string> {
-  const url = `smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${server.port}`
-  const metrics = makeMetrics('test', false)
-  const { signal } = new AbortController()
-  await sendAccountMails(
-    {
-      pg: stores.pg,
-      apiHost: testApiHost,
-      clock,
-      log: makeLog('test', 'silent'),
-      mailer: makeMailer(readSmtpUrl(url)!, readMailFrom('Figures <reports@example.com>')!, withinMs),
-      box: makeSecretBox(secretKey, accountMailPurpose),
-      metrics: makePipelineMetrics(metrics),
-    },
-    { stopping: signal, giveUp: signal },
-  )
-  return [...(await metrics.text()).matchAll(/^svc_account_mails_total\{outcome="(\w+)"/gm)]
-    .map(([, one]) => one)
-    .join()
+  const { context, outcomes } = makeLook(stores, clock, { box: makeSecretBox(secretKey, accountMailPurpose) })
+  await sendAccountMails({ ...context, mailer: mailerAt(server.url, withinMs) }, unstopped)
+  return outcomes('account_mails')
 }
 
 const forget = (email: string, headers?: Record<string, string>) => post('/dashboard/forgot', { email }, headers)
@@ -228,13 +200,14 @@ test('a mail that the server refuses is tried again a few times, and the page sa
   const admin = await makeMember(mine, 'admin')
   await look()
   const ask = (email: string) => admin.ask('POST', '/invitations', { email, role: 'viewer' })
-  Object.assign(server, { behave: 'refuse', asked: 0 })
+  server.behave = 'refuse'
+  const { asked } = server
   await ask('refused@example.com')
   for (const delayMs of accountMailRetryDelaysMs) {
     expect([await look(), await look()]).toEqual(['retried', ''])
     clock.advance(delayMs)
   }
-  expect([await look(), server.asked]).toEqual(['failed', accountMailRetryDelaysMs.length + 1])
+  expect([await look(), server.asked - asked]).toEqual(['failed', accountMailRetryDelaysMs.length + 1])
   expect(await mailsOf(admin.ask)).toEqual(['failed'])
   // No pipeline is there.
   await ask('late@example.com')

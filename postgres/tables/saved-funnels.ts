@@ -1,4 +1,4 @@
-/** Funnels under a name. Held by test/integration/saved-funnels.test.ts. */
+/** Funnels under a name. Held by test/integration/saved-items.test.ts. */
 import { type NamedRow, namedRows } from './named-rows.ts'
 
 export interface StoredFunnel extends NamedRow {

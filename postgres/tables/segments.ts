@@ -1,4 +1,4 @@
-/** Filters under a name. Held by test/integration/segments.test.ts. */
+/** Filters under a name. Held by test/integration/saved-items.test.ts. */
 import type { FilterName } from '../../schemas/reference/filter-names.ts'
 import { type NamedRow, namedRows } from './named-rows.ts'
 

@@ -1,4 +1,4 @@
-/** Snippets of a workspace: saved texts. Held by test/integration/snippets.test.ts. */
+/** Snippets of a workspace: saved texts. Held by test/integration/saved-items.test.ts. */
 import { type NamedRow, namedRows } from './named-rows.ts'
 
 export interface StoredSnippet extends NamedRow {

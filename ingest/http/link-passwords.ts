@@ -2,7 +2,7 @@
  * Compares passwords that visitors send with the hashes of their links. Tries are counted in password-tries.ts. A
  * comparison runs in libuv's pool, off the event loop. A thread has one at a time, since the log's syncs need the pool too.
  *
- * Held by test/unit/link-passwords.test.ts and test/integration/link-passwords.test.ts.
+ * Held by test/unit/link-passwords.test.ts and test/integration/link-pages.test.ts.
  */
 import { isPasswordOf } from '../../runtime/crypto/password.ts'
 import { networkOf } from '../../runtime/http/network-of.ts'

@@ -7,7 +7,7 @@
  * the POST with the right one. Programs that make previews get a page in place of the redirect, where the link has a
  * preview. The query of the short URL goes along to where the link leads (pass-query.ts).
  *
- * Held by test/integration/link-redirect.test.ts, link-passwords.test.ts and link-previews.test.ts there.
+ * Held by test/integration/link-redirect.test.ts and link-pages.test.ts there.
  */
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal, refusalReply } from '../../runtime/http/refusals.ts'

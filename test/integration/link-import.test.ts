@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { linksImportedMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
+import { asking } from '../support/publishing.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api } = setUpApi()
@@ -26,14 +27,10 @@ interface Imported {
   readonly detail?: { loc: unknown; msg: string }[]
 }
 
-async function ask(path: string, body: object, key: string) {
-  const init = { method: 'POST', key, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-  const response = await api.ask(path, init)
-  return { status: response.status, body: (await response.json()) as Imported }
-}
+const ask = (path: string, body: object, key: string) => asking(api, () => key)<Imported>('POST', path, body)
 const countsOf = ({ created, present, refused }: Imported) => [created, present, refused]
 const list = async (key: string, query = '') =>
-  (await (await api.ask(`/v1/links${query}`, { key })).json()) as Record<string, unknown>[]
+  (await asking(api, () => key)<Record<string, unknown>[]>('GET', `/v1/links${query}`)).body
 
 /** A header, and a line of it with the key and the destination, as each product exports them. */
 const exported: [product: string, header: string, lineOf: (key: string) => string][] = [

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { insertLink } from '../../postgres/tables/links.ts'
 import { linksListedMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
-import { asking, makeAccount, makePost } from '../support/publishing.ts'
+import { asking, makeAccount, makePost, newLink } from '../support/publishing.ts'
 
 interface Link extends Record<string, unknown> {
   id: number
@@ -65,10 +65,11 @@ describe('POST /v1/links', () => {
     expect(told).toEqual({ type: 'link.created', object: body })
   })
 
-  test('names the post and the account, as numbers or digits', async () => {
+  test('names the post and the account, as an object id, digits or a number', async () => {
     const [post, account] = [await makePost(stores, mine.workspaceId), await makeAccount(stores, mine.workspaceId, 'x')]
-    const { body } = await create({ ...valid, post_id: String(post), social_account_id: account, utm_content: 'a b' })
-    expect(body).toMatchObject({ post_id: post, social_account_id: account })
+    const named = { post_id: `post_${post}`, social_account_id: String(account) }
+    expect((await create({ ...valid, ...named })).body).toMatchObject({ post_id: post, social_account_id: account })
+    const { body } = await create({ ...valid, post_id: post, utm_content: 'a b' })
     const params = `utm_source=svc&utm_medium=social&utm_content=a%20b&svc_link_id=${body.id}&svc_post_id=${post}`
     expect(body.tracking_url).toBe(`https://example.com/sale?x=1&${params}#top`)
   })
@@ -95,28 +96,17 @@ describe('POST /v1/links', () => {
     expect(bulk).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'links', 2, 'key'] }] } })
   })
 
-  test('a post or an account that the workspace doesn’t have is 422 where it is named, another workspace’s too', async () => {
-    const other = await makeWorkspace(stores)
-    const named = { post_id: await makePost(stores, other.workspaceId), social_account_id: 2 ** 53 - 1 }
-    const { status, body } = await create({ ...valid, ...named })
-    expect(status).toBe(422)
-    const error = (field: keyof typeof named, what: string) => ({
-      type: 'value_error',
-      loc: ['body', field],
-      msg: `Value error, ${what} not found`,
-      input: named[field],
-      ctx: { error: {} },
-    })
-    expect(body.detail).toEqual([error('post_id', 'Post'), error('social_account_id', 'Social account')])
-    expect(await list()).toEqual([])
-  })
-
   test('what only the workspace can tell is told in the order of the fields, link by link', async () => {
     await create({ ...valid, key: 'taken' })
     const wrong = { ...valid, key: 'taken', expires_at: '2020-01-01', social_account_id: 1, post_id: 1 }
     const places = [['post_id'], ['social_account_id'], ['expires_at'], ['key']]
     const { body } = await create(wrong)
-    expect((body.detail as { loc: unknown[] }[]).map(({ loc }) => loc.slice(1))).toEqual(places)
+    const faults = body.detail as { loc: unknown[]; msg: string }[]
+    expect(faults.map(({ loc }) => loc.slice(1))).toEqual(places)
+    expect(faults.slice(0, 2).map(({ msg }) => msg)).toEqual([
+      'Value error, Post not found',
+      'Value error, Social account not found',
+    ])
     const bulk = await makeMany([wrong, { ...valid, key: 'taken' }])
     const locs = (bulk.body as unknown as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc.slice(2))
     expect(locs).toEqual([...places.map((place) => [0, ...place]), [1, 'key']])
@@ -179,17 +169,7 @@ describe('POST /v1/links', () => {
 
   test('takes another key where one is taken, and gives up only after some', async () => {
     const taken = (await create(valid)).body.attribution_key
-    const made = {
-      workspaceId: mine.workspaceId,
-      label: 'a',
-      destinationUrl: 'https://example.com',
-      postId: null,
-      socialAccountId: null,
-      utmSource: '',
-      utmMedium: '',
-      utmCampaign: '',
-      utmContent: '',
-    }
+    const made = { ...newLink, workspaceId: mine.workspaceId }
     const keys = [taken, taken, '0000000a']
     expect(await insertLink(stores.pg, made, () => keys.shift()!)).toMatchObject({ attribution_key: '0000000a' })
     await expect(insertLink(stores.pg, made, () => taken)).rejects.toThrow('taken')
@@ -197,16 +177,6 @@ describe('POST /v1/links', () => {
 })
 
 describe('GET /v1/links', () => {
-  test('lists the workspace’s own, newest first, and pages back', async () => {
-    const made: number[] = []
-    for (const label of ['a', 'b', 'c']) made.unshift((await create({ ...valid, label })).body.id)
-    expect((await list()).map(({ id }) => id)).toEqual(made)
-    expect((await list('?limit=2')).map(({ id }) => id)).toEqual(made.slice(0, 2))
-    expect((await list(`?limit=2&before_id=${made[1]}`)).map(({ id }) => id)).toEqual(made.slice(2))
-    const other = await makeWorkspace(stores)
-    expect(await list('', other.apiKey)).toEqual([])
-  })
-
   test(`without a limit it has all of them up to ${linksListedMax}`, async () => {
     await stores.pg.query(
       `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, utm_source,

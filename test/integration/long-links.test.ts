@@ -12,7 +12,7 @@ import {
 import { type Front, startFront } from '../../start/front/front.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { setUpIngest } from '../support/ingest.ts'
-import { exchange } from '../support/raw-http.ts'
+import { visit } from '../support/link-visits.ts'
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
 const ingest = setUpIngest(stores)
@@ -53,13 +53,6 @@ async function create(destination: string): Promise<Link> {
   return (await response.json()) as Link
 }
 
-/** By bytes, since clients have bounds of their own. */
-async function follow(port: number, key: string, method: string): Promise<readonly [number, string | undefined]> {
-  const head = `${method} /l/${key} HTTP/1.1\r\nHost: a\r\nUser-Agent: Mozilla/5.0 Firefox/140.0\r\n\r\n`
-  const { text, statuses } = await exchange(port, [head], { until: /\r\n\r\n/ })
-  return [statuses[0]!, /\r\nLocation: (.*)\r\n/i.exec(text)?.[1]]
-}
-
 test.each(['', '?', '#'])(
   'the longest destination behind %j is taken, shown as sent, and redirected to',
   async (sign) => {
@@ -71,7 +64,8 @@ test.each(['', '?', '#'])(
     expect(new URL(tracking_url).searchParams.get('svc_link_id')).toBe(String(id))
     for (const port of [ingest.port, front.port]) {
       for (const method of ['GET', 'HEAD']) {
-        expect(await follow(port, attribution_key, method)).toEqual([302, tracking_url])
+        const { status, location } = await visit(port, `/l/${attribution_key}`, { method })
+        expect([status, location]).toEqual([302, tracking_url])
       }
     }
   },

@@ -4,27 +4,18 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
+import { asking, type Fault } from '../support/publishing.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api, mine } = setUpApi()
 const folder = setUpFolder()
 
-interface Answer {
-  readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: answers of several routes
-  readonly body: any
-}
-
-async function ask(method: string, path: string, body: object, { apiKey: key } = mine): Promise<Answer> {
-  const headers = { 'Content-Type': 'application/json' }
-  const response = await api.ask(path, { method, key, headers, body: JSON.stringify(body) })
-  return { status: response.status, body: await response.json() }
-}
+const ask = asking(api, () => mine.apiKey)
 
 /** A pending domain counts as a verified one: it may be that before anybody follows the link. */
 const addDomain = (host: string, more: object = {}) => ask('POST', '/v1/domains', { host, ...more })
 const valid = { label: 'Round', destination_url: 'https://example.com/' }
-const locs = ({ body }: Answer) => body.detail.map(({ loc }: { loc: unknown[] }) => loc.slice(1).join('.'))
+const locs = ({ body }: { body: { detail: Fault[] } }) => body.detail.map(({ loc }) => loc.slice(1).join('.'))
 
 test('a link leads to no short address, however it is made or changed', async () => {
   await addDomain('links.example.com')
@@ -74,7 +65,7 @@ test('a link leads to no short address, however it is made or changed', async ()
   }
   const other = await makeWorkspace(stores)
   const theirs = { ...valid, destination_url: 'https://links.example.com/around' }
-  expect((await ask('POST', '/v1/links', theirs, other)).status).toBe(200)
+  expect((await asking(api, () => other.apiKey)('POST', '/v1/links', theirs)).status).toBe(200)
 })
 
 test('the addresses of domains never lead back: to another domain that leads here, or to a link that does', async () => {

@@ -12,8 +12,8 @@ import {
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { shortDomainHopsMax } from '../../schemas/limits/domain-limits.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { type Visit, visit } from '../support/link-visits.ts'
 import { newLink } from '../support/publishing.ts'
-import { exchange } from '../support/raw-http.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -59,24 +59,8 @@ const makeLink = (key: string, at: StoredDomain | null, more: Partial<NewLink> =
     key,
   ) as Promise<TrackedLink>
 
-interface Asked {
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-}
-
-/** Not by `fetch`, which sets the host by itself. */
-async function ask(host: string, path: string, { method = 'GET', headers = {}, body = '' }: Asked = {}) {
-  const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
-  const length = body === '' ? {} : { 'Content-Length': String(body.length) }
-  const lines = { Host: host, 'User-Agent': agent, Connection: 'close', ...length, ...headers }
-  const head = [`${method} ${path} HTTP/1.1`, ...Object.entries(lines).map((line) => line.join(': ')), '', ''].join(
-    '\r\n',
-  )
-  const { text } = await exchange(ingest.port, [head + body], { waitMs: 60_000 })
-  const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
-  return { status: Number(text.slice(9, 12)), location: header('Location'), text }
-}
+const ask = (host: string, path: string, { headers, ...more }: Visit = {}) =>
+  visit(ingest.port, path, { headers: { Host: host, ...headers }, ...more })
 
 /** A new domain is known within a moment. */
 const untilServed = (host: string, path: string, status = 302) =>
@@ -201,8 +185,8 @@ test('domains go on while Postgres is away, also through a restart, and an unkno
     expect((await ask(domain.host, '/stays')).status).toBe(302)
     expect((await ask(domain.host, '/other')).status).toBe(503)
     if (mode === 'hanging') break
+    // A start takes long where Postgres hangs: test/integration/link-redirect.test.ts.
     await ingest.stop('SIGKILL')
-    await proxy.set('hanging')
     ingest = await startIngest(stores, { DATABASE_URL: proxy.url, API_HOST: 'https://api.example.com' }, ingest)
   }
   expect(await mayHaveCertificate(domain.host)).toBe(200)

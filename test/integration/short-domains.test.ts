@@ -3,6 +3,7 @@ import type { TxtAnswer } from '../../runtime/outbound/txt-records.ts'
 import { shortDomainsMax } from '../../schemas/limits/domain-limits.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace, testApiHost } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
+import { asking } from '../support/publishing.ts'
 
 /** The DNS, by name. */
 const records = new Map<string, TxtAnswer>()
@@ -17,21 +18,10 @@ interface Domain {
   readonly record: { readonly name: string; readonly value: string }
 }
 
-interface Answer<Body> {
-  readonly status: number
-  readonly body: Body
-}
-
-async function ask<Body = Domain & { detail?: unknown }>(
-  { apiKey: key }: Pick<TestWorkspace, 'apiKey'>,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Answer<Body>> {
-  const headers = { 'Content-Type': 'application/json' }
-  const response = await api.ask(path, { method, key, headers, ...(body && { body: JSON.stringify(body) }) })
-  return { status: response.status, body: (await response.json()) as Body }
-}
+const ask = <Body = Domain & { detail?: unknown }>(
+  { apiKey }: Pick<TestWorkspace, 'apiKey'>,
+  ...asked: [method: string, path: string, body?: object]
+) => asking(api, () => apiKey)<Body>(...asked)
 
 const add = async (host: string, who = mine) => (await ask(who, 'POST', '/v1/domains', { host })).body
 const verify = async ({ id }: Domain, who = mine) => (await ask(who, 'POST', `/v1/domains/${id}/verify`)).body

@@ -1,54 +1,34 @@
-/** Links with a password, as ingest answers them. */
+/** Links with a password or a preview of their own, as ingest answers them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { type NewLink, type TrackedLink, updateLink } from '../../postgres/tables/links.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { linkFormBytesMax, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
-import { setUpIngest, startIngest } from '../support/ingest.ts'
+import { setUpIngest } from '../support/ingest.ts'
+import { countedVisits, iPhone, clicksOf as storedClicksOf, visit } from '../support/link-visits.ts'
 import { makeLink } from '../support/publishing.ts'
-import { exchange } from '../support/raw-http.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
 const ingest = setUpIngest(stores)
-const person = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
-const iPhone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1'
 const password = 'Ünlocked & "easy"'
 
 const makeClosed = async (more: Partial<NewLink> = {}) =>
   makeLink(stores, ingest.workspaceId, null, { passwordHash: await hashPassword(password), ...more })
 
-/** Not by `fetch`, which sets headers of its own. */
-async function ask(
-  key: string,
-  { method = 'GET', body = '', ...headers }: Record<string, string> = {},
-  port = ingest.port,
-) {
-  const all = { Host: 'a', 'User-Agent': person, ...(body && { 'Content-Length': String(body.length) }), ...headers }
-  const lines = Object.entries(all).map((header) => header.join(': '))
-  const sent = [[`${method} /l/${key} HTTP/1.1`, ...lines, '', ''].join('\r\n'), body]
-  const { text } = await exchange(port, sent, { until: /\r\n\r\n/ })
-  const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
-  return { status: Number(text.slice(9, 12)), header, text }
-}
+const ask = (key: string, { method = 'GET', ...headers }: Record<string, string> = {}) =>
+  visit(ingest.port, `/l/${key}`, { method, headers })
 
 /** As a browser sends the form that it was given. */
-function submit(key: string, fields: Record<string, string>, headers: Record<string, string> = {}, port?: number) {
+function submit(key: string, fields: Record<string, string>, more: Record<string, string> = {}) {
   const body = new URLSearchParams(fields).toString()
-  return ask(key, { method: 'POST', body, 'Content-Type': 'application/x-www-form-urlencoded', ...headers }, port)
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', ...more }
+  return visit(ingest.port, `/l/${key}`, { method: 'POST', headers, body })
 }
 
-async function clicksOf({ id }: TrackedLink): Promise<Record<string, unknown>[]> {
-  await ingest.shipped()
-  return stores.ch.query('SELECT * FROM link_clicks WHERE link_id = {id:UInt32} ORDER BY id', { id })
-}
-
-async function requests(): Promise<Record<string, number>> {
-  const text = await (await fetch(`http://127.0.0.1:${ingest.port}/metrics`)).text()
-  const found = text.matchAll(/^ingest_link_requests_total\{.*outcome="(\w+)".*\} (\d+)/gm)
-  return Object.fromEntries([...found].map(([, outcome, count]) => [outcome!, Number(count)]))
-}
+const clicksOf = (link: TrackedLink) => storedClicksOf(stores, ingest, link)
+const requests = () => countedVisits(ingest.port)
 
 test('a link with a password asks for it, and leads on and counts its click once it is right', async () => {
   const before = await requests()
@@ -56,7 +36,7 @@ test('a link with a password asks for it, and leads on and counts its click once
   const { attribution_key: key } = link
   const from = `https://news.example/?q="><b>`
   const page = await ask(key, { Referer: from })
-  expect([page.status, page.header('Location'), page.header('Cache-Control')]).toEqual([200, undefined, 'no-store'])
+  expect([page.status, page.location, page.header('Cache-Control')]).toEqual([200, undefined, 'no-store'])
   // Scripts, styles and frames stay forbidden. Redirects of the form lead anywhere, which Chromium holds to the policy.
   const policy = "default-src 'none'; base-uri 'none'; form-action http: https:; frame-ancestors 'none'"
   expect(page.header('Content-Security-Policy')).toBe(policy)
@@ -65,14 +45,14 @@ test('a link with a password asks for it, and leads on and counts its click once
   expect(page.text).not.toMatch(/example\.com|<script|<b>/)
 
   const wrong = await submit(key, { password: 'easy', from })
-  expect([wrong.status, wrong.header('Location'), wrong.header('Cache-Control')]).toEqual([403, undefined, 'no-store'])
+  expect([wrong.status, wrong.location, wrong.header('Cache-Control')]).toEqual([403, undefined, 'no-store'])
   expect(wrong.text).toContain('The password is wrong.')
   expect(wrong.text).toContain('value="https://news.example/?q=&quot;')
   const right = await submit(key, { password, from })
-  expect([right.status, right.header('Location')]).toEqual([303, link.tracking_url])
+  expect([right.status, right.location]).toEqual([303, link.tracking_url])
   expect(right.header('Cache-Control')).toBe('private, no-store')
   const elsewhere = await submit(`${key}?ref=bio`, { password }, { 'User-Agent': iPhone })
-  expect(elsewhere.header('Location')).toBe(
+  expect(elsewhere.location).toBe(
     `https://example.com/app?utm_source=svc&utm_medium=social&svc_link_id=${link.id}&ref=bio`,
   )
   const rows = await clicksOf(link)
@@ -121,7 +101,7 @@ test('a password is changed and taken away within seconds, and is in the copy on
   await updateLink(stores.pg, changed, changed, null)
   await expect.poll(async () => (await ask(key)).status).toBe(302)
   // Whoever still has the form is led on. A POST that is no form is refused, as at any link.
-  expect((await submit(key, { password: 'another' })).header('Location')).toBe(link.tracking_url)
+  expect((await submit(key, { password: 'another' })).location).toBe(link.tracking_url)
   const refused = await submit(key, { a: 'b' })
   expect([refused.status, refused.header('Allow')]).toEqual([405, 'GET, HEAD'])
 })
@@ -151,17 +131,66 @@ test('after too many wrong passwords even the right one waits, and other links w
   expect((await submit((await makeClosed()).attribution_key, { password })).status).toBe(303)
 })
 
-test('several workers allow a network no more wrong passwords than one', async () => {
-  const node = await startIngest({ ...stores, dataDir: join(stores.dataDir, 'workers') }, { INGEST_WORKERS: '2' })
-  try {
-    const { attribution_key: key } = await makeClosed()
-    // Each over a connection of its own, which Linux gives to either worker.
-    const tries = (count: number, text: string) =>
-      Promise.all(Array.from({ length: count }, () => submit(key, { password: text }, {}, node.port)))
-    const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status)
-    expect(new Set(statusesOf(await tries(linkPasswordTriesOfNetworkMax, 'wrong')))).toEqual(new Set([403]))
-    expect(new Set(statusesOf(await tries(8, password)))).toEqual(new Set([429]))
-  } finally {
-    await node.stop()
+const maker = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)'
+const preview = {
+  title: `Half "price" </title><script>`,
+  description: 'Only <today> & tomorrow',
+  image_url: 'https://cdn.example/bild ä.png?a="&b=1',
+}
+const makePreviewed = (more: Partial<NewLink> = {}) => makeLink(stores, ingest.workspaceId, null, { preview, ...more })
+const pageOf = ({ text }: { text: string }) => text.slice(text.indexOf('\r\n\r\n') + 4)
+
+test('programs that make previews get the link’s own, escaped and without a script; all others are led on as ever', async () => {
+  const link = await makePreviewed()
+  const { attribution_key: key, tracking_url: url } = link
+  const { status, location, header, text } = await ask(key, { 'User-Agent': maker })
+  expect([status, location]).toEqual([200, undefined])
+  expect(header('Content-Security-Policy')).toBe(
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  )
+  const title = 'Half &quot;price&quot; &lt;/title&gt;&lt;script&gt;'
+  expect(text).toContain(`<title>${title}</title>`)
+  const tags = [...text.matchAll(/<meta (?:property|name)="((?:og|twitter):\w+)" content="([^"<>]*)">/g)]
+  expect(Object.fromEntries(tags.map(([, name, content]) => [name, content]))).toEqual({
+    'og:type': 'website',
+    'twitter:card': 'summary_large_image',
+    'og:title': title,
+    'twitter:title': title,
+    'og:description': 'Only &lt;today&gt; &amp; tomorrow',
+    'twitter:description': 'Only &lt;today&gt; &amp; tomorrow',
+    'og:image': 'https://cdn.example/bild%20%C3%A4.png?a=&quot;&amp;b=1',
+    'twitter:image': 'https://cdn.example/bild%20%C3%A4.png?a=&quot;&amp;b=1',
+  })
+  expect(text).toContain('<meta name="robots" content="noindex">')
+  expect(text).toContain(`<a href="${url.replaceAll('&', '&amp;')}">`)
+  expect(text).not.toMatch(/<script|canonical|http-equiv|og:url/)
+  expect(pageOf(await ask(key, { 'User-Agent': 'svc-card' }))).toBe(pageOf({ text }))
+  const head = await ask(key, { 'User-Agent': maker, method: 'HEAD' })
+  expect([head.status, pageOf(head)]).toEqual([200, ''])
+  for (const agent of ['curl/8.5.0', 'Googlebot/2.1 (+http://www.google.com/bot.html)', null]) {
+    const led = await ask(key, agent === null ? {} : { 'User-Agent': agent })
+    expect([led.status, led.location]).toEqual([302, url])
   }
+  expect((await clicksOf(link)).map(({ kind }) => kind)).toEqual([...Array(3).fill('preview'), 'bot', 'bot', 'click'])
+})
+
+test('a link with a password shows its preview and not where it leads; one that is over shows none', async () => {
+  const targets = [{ countries: ['DE'], destination_url: 'https://example.com/de' }]
+  const { attribution_key: closed } = await makePreviewed({ passwordHash: 'x', targets })
+  const shown = await ask(closed, { 'User-Agent': maker })
+  expect([shown.status, shown.text.includes('og:title')]).toEqual([200, true])
+  expect(shown.text).not.toMatch(/example\.com|<form|href/)
+  expect((await ask(closed)).text).toContain('This link has a password.')
+  const { attribution_key: over } = await makePreviewed({ expiresAt: new Date(0) })
+  expect((await ask(over, { 'User-Agent': maker })).status).toBe(410)
+})
+
+test('a preview without text and image has tags for neither, and a link without a preview redirects whoever asks', async () => {
+  const link = await makePreviewed({ preview: { title: 'Sale', description: '', image_url: null } })
+  const { attribution_key: key } = link
+  const { text } = await ask(key, { 'User-Agent': maker })
+  expect(text).toContain('<meta name="twitter:card" content="summary">')
+  expect(text).not.toMatch(/description"|:image/)
+  await updateLink(stores.pg, link, { ...link, preview: null })
+  await expect.poll(async () => (await ask(key, { 'User-Agent': maker })).status).toBe(302)
 })

@@ -13,7 +13,7 @@ import {
   signInTriesOfEmailMax,
 } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
 let now = Date.now()
@@ -28,14 +28,13 @@ beforeEach(() => {
   email = `owner${mine.workspaceId}@example.com`
 })
 
-function svc(...words: string[]) {
-  return runSvc([...words, '--json'], { DATABASE_URL: stores.databaseUrl, DATA_DIR: folder })
-}
+const ofOwner = (...words: string[]) =>
+  svcOn(stores, 'owner', 'password', '--workspace', String(mine.workspaceId), ...words)
 
 async function trySetPassword(text: string, ...more: string[]) {
   const file = join(folder, 'password')
   writeFileSync(file, `${text}\n`)
-  return svc('owner', 'password', '--workspace', String(mine.workspaceId), '--password-file', file, ...more)
+  return ofOwner('--password-file', file, ...more)
 }
 
 async function setPassword(text = password, ...more: string[]): Promise<void> {
@@ -101,7 +100,7 @@ test('a change of the password ends sessions, links and invitations, and the old
   expect((await api.ask(`/dashboard/sign-in?token=${link}`)).status).toBe(410)
   expect((await signIn(email, password)).status).toBe(401)
   await cookieOf(await signIn(email, 'another password'))
-  expect(await svc('owner', 'password', '--workspace', String(mine.workspaceId), '--remove')).toMatchObject({ code: 0 })
+  expect(await ofOwner('--remove')).toMatchObject({ code: 0 })
   expect((await signIn(email, 'another password')).status).toBe(401)
 })
 

@@ -6,13 +6,11 @@ import { requireSecondFactor } from '../../postgres/tables/required-factors.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import { makeKey, makeWorkspace, operationsOfSessions, setUpApi } from '../support/api.ts'
 import { appWith } from '../support/authenticator-app.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
-import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 const { makeMember, invite, post, signInOwner, cookieOf, join } = setUpMembers({ stores, api })
-const folder = setUpFolder()
 const ofSessions = operationsOfSessions(stores)
 const refusal = {
   status: 403,
@@ -122,17 +120,13 @@ test('nobody turns the own one off while a workspace requires it, and the page s
 
 test('whoever runs the service requires it and doesn’t, as for an owner who lost the own one', async () => {
   const set = (how: string) =>
-    runSvc(['workspace', 'set', '--workspace', String(mine.workspaceId), '--second-factor', how, '--json'], {
-      DATABASE_URL: stores.databaseUrl,
-      DATA_DIR: folder,
-    })
+    svcOn(stores, 'workspace', 'set', '--workspace', String(mine.workspaceId), '--second-factor', how)
   expect(await set('yes')).toMatchObject({ code: 2 })
-  const required = await set('required')
-  expect([required.code, JSON.parse(required.out)]).toMatchObject([0, { second_factor_required: true }])
+  expect(await set('required')).toMatchObject({ code: 0, json: { second_factor_required: true } })
   expect(await audited()).toMatchObject({ action: 'workspace.require_second_factor', metadata: { is_required: true } })
   await stores.pg.query('DELETE FROM second_factors WHERE owner_id = $1', [mine.ownerId])
   expect(await owner('GET', '/members')).toEqual(refusal)
-  expect(JSON.parse((await set('optional')).out)).toMatchObject({ second_factor_required: false })
+  expect((await set('optional')).json).toMatchObject({ second_factor_required: false })
   expect((await owner('GET', '/members')).status).toBe(200)
   expect(await set('required')).toMatchObject({ code: 1 })
   expect(await stores.pg.transaction((tx) => requireSecondFactor(tx, 2 ** 31 - 1, true))).toBe(false)

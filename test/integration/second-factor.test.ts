@@ -15,15 +15,13 @@ import {
 } from '../../schemas/limits/second-factor-limits.ts'
 import { makeWorkspace, setUpApi, startApi } from '../support/api.ts'
 import { appWith } from '../support/authenticator-app.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
-import { setUpFolder } from '../support/test-folder.ts'
 
 const clock = fixedClock(Date.now())
 const stepMs = 30_000
 const { stores, api, mine } = setUpApi({ clock })
 const { post, makeMember, invite, join, askAs } = setUpMembers({ stores, api, now: clock.now })
-const folder = setUpFolder()
 
 const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(';')[0]!)
 const cookieOf = (response: Response, name: string) =>
@@ -280,11 +278,7 @@ test('links of this machine go without a code, and an account that signs in by l
 
 test('whoever runs the service turns it off for a member who is locked out', async () => {
   const { id, email } = await makeProtected()
-  const remove = (as: string) =>
-    runSvc(['second-factor', 'remove', '--email', as, '--json'], {
-      DATABASE_URL: stores.databaseUrl,
-      DATA_DIR: folder,
-    })
+  const remove = (as: string) => svcOn(stores, 'second-factor', 'remove', '--email', as)
   expect(await remove('nobody')).toMatchObject({ code: 2 })
   expect(await remove('nobody@example.com')).toMatchObject({ code: 1 })
   expect(await remove(email.toUpperCase())).toMatchObject({ code: 0 })

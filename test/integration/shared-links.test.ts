@@ -29,11 +29,8 @@ test('a link is made, shown once, used, listed and revoked, audited as the owner
   for (const wrong of [{}, { name: '' }]) expect((await ask('POST', '/shared-links', wrong)).status).toBe(422)
 
   expect(await statusOf(token)).toBe(200)
-  // Keys make no links, and a link stands in for no session.
-  for (const key of [mine.apiKey, token]) expect(await statusOf(key, '/v1/shared-links')).toBe(404)
-  for (const path of ['/workspace', '/shared-links', '/analytics/lists']) {
-    expect(await statusOf(token, `/api/v1${path}`)).toBe(401)
-  }
+  // It stands in for no session.
+  expect(await statusOf(token, '/api/v1/workspace')).toBe(401)
   const listed = async () => (await ask('GET', '/shared-links')).body
   await expect.poll(listed).toMatchObject([{ id, name: 'Press', revoked_at: null, last_used_at: expect.any(String) }])
   expect(JSON.stringify(await listed())).not.toContain(token)
@@ -51,7 +48,7 @@ test('a link is made, shown once, used, listed and revoked, audited as the owner
   expect(JSON.stringify(audited)).not.toContain(token)
 })
 
-test('a link with an expiry answers like a revoked one from then on, is listed with it, and leaves its place to another', async () => {
+test('a link with an expiry answers like a revoked one from then on, and is listed with it', async () => {
   const { ask, id } = await makeLink()
   await ask('DELETE', `/shared-links/${id}`)
   const expires_at = new Date(now + 60_000).toISOString()
@@ -61,12 +58,9 @@ test('a link with an expiry answers like a revoked one from then on, is listed w
   const { body } = await ask('POST', '/shared-links', { name: 'Press', expires_at })
   const token = new URL(body.url).hash.slice(1)
   expect((await ask('GET', '/shared-links')).body).toMatchObject([{ id: body.id, expires_at }, { expires_at: null }])
-  for (let made = 1; made < sharedLinksMax; made++) await makeKey(stores, mine.workspaceId, { scopes: [viewScope] })
-  expect((await ask('POST', '/shared-links', { name: 'More' })).status).toBe(409)
   expect(await statusOf(token)).toBe(200)
   now += 60_000
   expect(await statusOf(token)).toBe(401)
-  expect((await ask('POST', '/shared-links', { name: 'More' })).status).toBe(200)
 })
 
 test("neither another workspace's link nor a key is revoked as a link, nor a link as a key", async () => {
@@ -136,17 +130,20 @@ test('a link sees the figures that a key sees, and of nobody a name, an e-mail o
   expect([await named(mine.apiKey), await named(token)]).toEqual([['A', 'Phones'], ['Phones']])
 })
 
-test(`a workspace has ${sharedLinksMax} live links, also where two come at once for the last place; a revoked one makes room`, async () => {
+test(`a workspace has ${sharedLinksMax} live links, also where two come at once for the last place; a revoked one makes room, and so does one that is over`, async () => {
   const { ask, id } = await makeLink()
   for (let made = 1; made < sharedLinksMax - 1; made++) {
     await makeKey(stores, mine.workspaceId, { scopes: [viewScope] })
   }
-  const make = (name: string) => ask('POST', '/shared-links', { name })
+  const make = (name: string, more = {}) => ask('POST', '/shared-links', { name, ...more })
   const [one, two] = await Promise.all([make('a'), make('b')])
   expect([one.status, two.status].sort()).toEqual([200, 409])
   expect([one, two].find(({ status }) => status === 409)!.body.detail).toContain('as many shared links')
   await ask('DELETE', `/shared-links/${id}`)
-  expect((await make('c')).status).toBe(200)
+  expect((await make('c', { expires_at: new Date(now + 1_000).toISOString() })).status).toBe(200)
+  expect((await make('d')).status).toBe(409)
+  now += 1_000
+  expect((await make('d')).status).toBe(200)
 })
 
 test.each(['/shared', '/shared/events', '/shared/funnels', '/shared/retention'])(

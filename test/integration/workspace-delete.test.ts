@@ -14,7 +14,7 @@ import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { runSvc } from '../support/command-line.ts'
+import { runSvc, storeSettings, svcOn } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
@@ -34,17 +34,7 @@ const going = () => new AbortController().signal
 const deleting = (signal = going()) =>
   deleteWorkspaces({ pg: stores.pg, ch: stores.ch, log: makeLog('test', 'silent'), signal }, 0)
 
-const svc = (...words: string[]) => svcUntil(new AbortController().signal, ...words)
-async function svcUntil(signal: AbortSignal, ...words: string[]) {
-  const env = {
-    DATABASE_URL: stores.databaseUrl,
-    CLICKHOUSE_URL: stores.clickhouseUrl,
-    SECRET_KEY: stores.secretKey,
-    API_HOST: 'http://localhost',
-  }
-  const { code, out, err } = await runSvc([...words, '--json'], env, signal)
-  return { code, err, result: out === '' ? undefined : (JSON.parse(out) as Record<string, unknown>) }
-}
+const svc = (...words: string[]) => svcOn(stores, ...words)
 
 /** A workspace with rows in every place. */
 async function makeFull(): Promise<TestWorkspace & { linkKey: string; name: string }> {
@@ -110,11 +100,11 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
   await stores.pg.query('UPDATE workspace_deletions SET requested_at = requested_at - make_interval(secs => $1)', [
     workspaceDeletionGraceMs / 1_000,
   ])
-  expect(((await svc('workspace', 'list')).result as unknown as { id: number }[]).map(({ id }) => id)).not.toContain(
+  expect(((await svc('workspace', 'list')).json as { id: number }[]).map(({ id }) => id)).not.toContain(
     gone.workspaceId,
   )
-  const { code, result } = await ending
-  expect([code, result]).toEqual([0, expect.objectContaining({ workspace_id: gone.workspaceId })])
+  const { code, json } = await ending
+  expect([code, json]).toEqual([0, expect.objectContaining({ workspace_id: gone.workspaceId })])
   // Events sent at the last moment are stored behind it, and go with the daily run.
   await ingest.shipped()
   await deleteRemoved({ pg: stores.pg, ch: stores.ch, signal: going() })
@@ -129,14 +119,14 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
   expect((await track(other.trackingKey)).status).toBe(202)
 
   const verified = await svc('audit', 'verify', '--workspace', String(gone.workspaceId))
-  expect(verified).toMatchObject({ code: 0, result: { is_intact: true, chains: [{ rows: 2 }] } })
-  expect(await svc(...words)).toMatchObject({ code: 0, result })
+  expect(verified).toMatchObject({ code: 0, json: { is_intact: true, chains: [{ rows: 2 }] } })
+  expect(await svc(...words)).toMatchObject({ code: 0, json })
 })
 
 test('a deletion that was cut off at any step is finished by the next run', async () => {
   const gone = await makeFull()
   const words = ['workspace', 'delete', '--workspace', String(gone.workspaceId), '--yes', gone.name]
-  expect(await svcUntil(AbortSignal.abort(), ...words)).toMatchObject({
+  expect(await runSvc(words, storeSettings(stores), AbortSignal.abort())).toMatchObject({
     code: 1,
     err: 'svc workspace delete: interrupted\n',
   })
@@ -176,7 +166,7 @@ test('a workspace whose deletion fails holds up none of the others', async () =>
 test('an owner with another workspace stays, and rows of deleted workspaces go though no other workspace is known', async () => {
   const shared = await makeWorkspace(stores)
   const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(shared.workspaceId)]
-  const second = (await svc(...words)).result!['workspace_id'] as number
+  const second = (await svc(...words)).json.workspace_id as number
   await stores.pg.transaction((tx) => requestDeletion(tx, second))
   await deleting()
   expect(await stores.pg.query('SELECT FROM owners WHERE id = $1', [shared.ownerId])).toHaveLength(1)

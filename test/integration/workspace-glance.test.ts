@@ -100,7 +100,6 @@ test('nobody sees a workspace without being a member of it, nor after the remova
   expect(await ids()).toEqual([other.workspaceId])
   await removeMember(stores.pg, other.workspaceId, member.id)
   expect((await ask('GET', '/workspaces/glance')).status).toBe(401)
-  expect((await api.ask('/v1/workspaces/glance', { key: mine.apiKey })).status).toBe(404)
 })
 
 test('a session whose own workspace is suspended sees the others and goes there, and sees nothing of its own', async () => {
@@ -146,7 +145,7 @@ test('a workspace that would refuse the session says why, and so does one beyond
     [suspended.workspaceId, null, 'workspace_access_denied'],
   ]
   expect(await reasons()).toEqual([[mine.workspaceId, null, 'no_event'], ...refused])
-  for (let more = 0; more < glanceWorkspacesMax; more++) await addMine(await makeWorkspace(stores))
+  await addMine(...(await Promise.all(Array.from({ length: glanceWorkspacesMax }, () => makeWorkspace(stores)))))
   expect((await reasons()).filter(([, , without]) => without === 'too_many')).toHaveLength(1)
   // The session's own one has no plan any more: the others are shown as before.
   await setPlan(stores.pg, mine.workspaceId, null)

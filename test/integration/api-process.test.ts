@@ -86,7 +86,6 @@ test('stops on SIGTERM after the answers under way', async () => {
 
 test.each([
   ['DATABASE_URL', ''],
-  ['PORT', 'eighty'],
   // Than the first start of this file had.
   ['SECRET_KEY', 'another-secret-of-forty-characters-abcdef'],
   // The host is a workspace's.

@@ -81,15 +81,12 @@ test('a row has a keyed hash of the caller’s own address, as a trusted proxy t
   expect(JSON.stringify(await ask())).not.toContain('198.51.100')
 })
 
-test('the list pages back, and is narrowed by action and actor', async () => {
+test('the list is narrowed by action and actor', async () => {
   const other = await makeKey(stores, mine.workspaceId)
   for (const key of [mine.apiKey, other.apiKey, mine.apiKey])
     await post({ headers: { Authorization: `Bearer ${key}` } })
   await stores.pg.transaction((tx) => appendAuditEvent(tx, event(mine.workspaceId, 'other.thing')))
-  const all = await ask()
-  expect(all.map(({ action }) => action)).toEqual(['other.thing', ...Array(3).fill('webhook_endpoint.create')])
-  expect((await ask('?limit=2')).map(({ id }) => id)).toEqual(all.slice(0, 2).map(({ id }) => id))
-  expect((await ask(`?before_id=${all[1]!['id']}`)).map(({ id }) => id)).toEqual(all.slice(2).map(({ id }) => id))
+  expect(await ask()).toHaveLength(4)
   expect(await ask('?action=other.thing')).toHaveLength(1)
   expect(await ask(`?actor_id=${other.id}`)).toHaveLength(1)
 })

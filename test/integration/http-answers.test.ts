@@ -90,17 +90,6 @@ test('what a key lets see, secrets among it, is kept by no cache; a short answer
   expect([created.status, created.headers.get('cache-control')]).toEqual([200, 'no-store'])
 })
 
-test('two Host headers are refused, and nothing is done', async () => {
-  const body = '{"title":"a","base_caption":"b"}'
-  const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nHost: y\r\n${withKey()}`
-  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
-  const { statuses, text, closedAfterMs } = await exchange(api.port, [head, type, body])
-  expect(statuses).toEqual([400])
-  expect(text).toMatch(/\r\nX-Request-Id: \S+\r\n/i)
-  expect(closedAfterMs).toBeDefined()
-  expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })
-})
-
 describe('a header value is read as it was sent', () => {
   const body = '{"title":"a","base_caption":"b"}'
   async function post(header: string | Buffer, authorization = `Bearer ${mine.apiKey}`) {

@@ -66,9 +66,13 @@ const server = makeHttpServer({
 })
 let port = 0
 let url = ''
+/** Takes longer than the library under the server would wait: it goes on beside the other tests. */
+let dripping: ReturnType<typeof exchange>
 beforeAll(async () => {
   port = await server.listen('127.0.0.1', 0)
   url = `http://127.0.0.1:${port}`
+  const drips = Array.from({ length: 16 }, () => ['a', 900]).flat()
+  dripping = exchange(port, [post('/patient', 'Content-Length: 16\r\n'), ...drips], { until: '}' })
 })
 afterAll(() => server.close(0))
 
@@ -97,13 +101,13 @@ test('reads no faster than the handler', async () => {
   expect(socket.writableLength).toBeGreaterThan(8 * MiB)
   expect(bytesRead - before).toBeLessThan(8 * MiB)
   socket.destroy()
-  await expect.poll(() => ended.at(-1)).toBe('the body was gone')
+  await expect.poll(() => ended).toContain('the body was gone')
 })
 
-test.concurrent('a sender who stops is given up, one who drips goes on until the deadline', async () => {
+test('a sender who stops is given up, one who drips goes on until the deadline', async () => {
   const stuck = await exchange(port, [post('/read', 'Content-Length: 1000\r\n'), 'abc'], { until: '}' })
   expect(stuck.statuses).toEqual([408])
-  expect(ended.at(-1)).toBe('the body was late')
+  expect(ended).toContain('the body was late')
   const drips = Array.from({ length: 12 }, () => ['a', 300]).flat()
   const [slow, late] = await Promise.all(
     ['/read', '/deadline'].map((path) =>
@@ -114,21 +118,12 @@ test.concurrent('a sender who stops is given up, one who drips goes on until the
   expect(late!.statuses).toEqual([408])
 })
 
-test.concurrent('a slow sender is not cut by the library under it', async () => {
-  const drips = Array.from({ length: 16 }, () => ['a', 900]).flat()
-  const { text } = await exchange(port, [post('/patient', 'Content-Length: 16\r\n'), ...drips], {
-    until: '}',
-    waitMs: 60_000,
-  })
-  expect(text).toContain('"bytes":16')
-})
-
 test('a body in chunks ends when it passes the bound', async () => {
   const size = 0x100000
   const chunk = Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), Buffer.alloc(size), Buffer.from('\r\n')])
   const chunks = Array.from({ length: bodyBytesMax / size + 1 }, () => chunk)
   await exchange(port, [post('/read', 'Transfer-Encoding: chunked\r\n'), ...chunks], { until: '}' })
-  expect(ended.at(-1)).toBe('the body was too large')
+  expect(ended).toContain('the body was too large')
 })
 
 test('an early answer reaches a client that goes on sending a long body', async () => {
@@ -178,4 +173,8 @@ test('a client that goes away in the middle of a file harms nobody', async () =>
   }
   await expect.poll(() => observed.filter(([, status]) => status === 0).length).toBe(10)
   expect((await fetch(`${url}/next`)).status).toBe(200)
+})
+
+test('a slow sender is not cut by the library under it', async () => {
+  expect((await dripping).text).toContain('"bytes":16')
 })

@@ -9,10 +9,9 @@ import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import type { ToldFacts } from '../../postgres/tables/told-payments.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
-import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { addEvents } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { type SentEvent, settlePeople, track } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
@@ -148,37 +147,26 @@ const [hour, day] = [3_600_000, 86_400_000]
 const now = Date.now() - hour
 const make = async (path: string, body: object) => (await ask<{ id: number }>('POST', path, body)).body.id
 
-async function add(events: readonly EventLike[], { workspaceId }: Pick<TestWorkspace, 'workspaceId'>): Promise<void> {
-  await insertEventRows(
-    stores.ch,
-    events.map((event) => makeEventRow({ workspace_id: workspaceId, ...event })),
-  )
-  await foldWhatIsThere(stores)
-}
-
 test('a link and a post led to those who came by them, and to the conversions credited to a touch of theirs', async () => {
   const post_id = await make('/v1/posts', { title: 'Sale', base_caption: 'Sale' })
   const link_id = await make('/v1/links', { label: 'Sale', destination_url: 'https://example.com/', post_id })
   const came = { source: 'svc', medium: 'social', link_id, post_id, url: 'https://example.com/b?x=1', path: '/b' }
   const toA = { url: 'https://shop.example.com/a', path: '/a' }
-  await add(
-    [
-      { visitor: 1, ...came, ...toA, occurred_at: now - 3 * day },
-      { visitor: 1, kind: 'conversion', occurred_at: now - 2 * day },
-      // Came by the post alone, and by something else before converting.
-      { visitor: 2, ...came, link_id: 0, occurred_at: now - 3 * day },
-      { visitor: 2, session: 7, source: 'news', medium: 'email', occurred_at: now - 2 * day },
-      { visitor: 2, session: 7, kind: 'conversion', occurred_at: now - day },
-      { visitor: 3, ...came, occurred_at: now - day },
-      { visitor: 3, session: 8, ...came, occurred_at: now - hour },
-      { visitor: 4, kind: 'conversion', occurred_at: now },
-      // Before what the plan reads.
-      { visitor: 5, ...came, occurred_at: now - 200 * day },
-    ],
-    mine,
-  )
+  await addEvents(stores, mine.workspaceId, [
+    { visitor: 1, ...came, ...toA, occurred_at: now - 3 * day },
+    { visitor: 1, kind: 'conversion', occurred_at: now - 2 * day },
+    // Came by the post alone, and by something else before converting.
+    { visitor: 2, ...came, link_id: 0, occurred_at: now - 3 * day },
+    { visitor: 2, session: 7, source: 'news', medium: 'email', occurred_at: now - 2 * day },
+    { visitor: 2, session: 7, kind: 'conversion', occurred_at: now - day },
+    { visitor: 3, ...came, occurred_at: now - day },
+    { visitor: 3, session: 8, ...came, occurred_at: now - hour },
+    { visitor: 4, kind: 'conversion', occurred_at: now },
+    // Before what the plan reads.
+    { visitor: 5, ...came, occurred_at: now - 200 * day },
+  ])
   const other = await makeWorkspace(stores)
-  await add([{ visitor: 6, ...came, occurred_at: now }], other)
+  await addEvents(stores, other.workspaceId, [{ visitor: 6, ...came, occurred_at: now }])
   await stores.ch.command(
     `INSERT INTO link_clicks (workspace_id, link_id, post_id, kind, visitor, occurred_at)
      SELECT ${mine.workspaceId}, ${link_id}, ${post_id}, 'click', 1, fromUnixTimestamp64Milli(${now})`,

@@ -1,8 +1,8 @@
 /** Folds in a test, as the pipeline does in its loop. */
-
 import { type Folding, fold } from '../../pipeline/fold/fold.ts'
 import { closeDays, renewCells } from '../../pipeline/fold/write-cells.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { type EventLike, insertEventRows, makeEventRow } from './event-rows.ts'
 import type { TestStores } from './stores.ts'
 
 export function workOn({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Folding {
@@ -18,6 +18,19 @@ export async function foldAll(stores: Pick<TestStores, 'pg' | 'ch'>, eventsMax?:
 export async function foldWhatIsThere(stores: Pick<TestStores, 'pg' | 'ch'>): Promise<void> {
   await shipWhatIsThere(stores)
   await foldAll(stores)
+}
+
+/** Stores events of a workspace, and folds what is there. */
+export async function addEvents(
+  stores: Pick<TestStores, 'pg' | 'ch'>,
+  workspace_id: number,
+  events: readonly EventLike[],
+): Promise<void> {
+  await insertEventRows(
+    stores.ch,
+    events.map((event) => makeEventRow({ ...event, workspace_id })),
+  )
+  await foldWhatIsThere(stores)
 }
 
 /** Says that all events there are have been shipped, of whatever lease. */

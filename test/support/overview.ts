@@ -8,8 +8,8 @@ import { fixedClock } from '../../runtime/clock.ts'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { Breakdown } from '../../schemas/resources/breakdown.ts'
 import { AnalyticsOverview } from '../../schemas/resources/overview.ts'
-import { type EventLike, insertEventRows, makeEventRow } from './event-rows.ts'
-import { foldWhatIsThere } from './fold.ts'
+import type { EventLike } from './event-rows.ts'
+import { addEvents } from './fold.ts'
 import type { TestStores } from './stores.ts'
 import { makeWorkspace, type WorkspaceOptions } from './workspace.ts'
 
@@ -32,13 +32,7 @@ export async function makeTestWorkspace(
   return {
     id: workspaceId,
     trackingKey,
-    addEvents: async (events) => {
-      await insertEventRows(
-        stores.ch,
-        events.map((event) => makeEventRow({ ...event, workspace_id: workspaceId })),
-      )
-      await foldWhatIsThere(stores)
-    },
+    addEvents: (events) => addEvents(stores, workspaceId, events),
     ask: (query = {}, moment = Date.parse(now), of = stores) => askOverview(of, workspaceId, query, moment),
   }
 }

@@ -18,6 +18,14 @@ const untilReceived = (count: number) => vi.waitUntil(() => receiver.received.le
 const answer = (status: number, headers: Record<string, string> = {}, body = '') => {
   receiver.behaviour = (_, response) => response.writeHead(status, headers).end(body)
 }
+const afterAttempts = (count: number) => untilDelivery(({ attempt_count }) => attempt_count === count)
+/** An endpoint that fails, and its delivery after an attempt. */
+async function failOnce() {
+  const { id: endpointId } = await register(receiver.url)
+  answer(500)
+  await makeLink()
+  return { endpointId, first: await afterAttempts(1) }
+}
 const dueInMs = ({ next_attempt_at }: ShownDelivery) => Date.parse(next_attempt_at!) - Date.now()
 
 test('a change is delivered once, as the API showed it, with a signature that the official library verifies', async () => {
@@ -40,26 +48,28 @@ test('a change is delivered once, as the API showed it, with a signature that th
   ])
   expect(() => new Webhook(secret).verify(body.replace('link', 'lank'), headers)).toThrow()
   const delivery = await untilDelivery(({ status }) => status === 'delivered')
-  expect(delivery).toMatchObject({
+  expect(delivery).toEqual({
+    id: expect.any(Number),
+    object_id: `webhook_delivery_${delivery.id}`,
     webhook_endpoint_id: id,
     event_id: payload['id'],
     event_type: 'link.created',
+    status: 'delivered',
     attempt_count: 1,
     response_status: 200,
     response_body: 'ok',
     error: null,
-    next_attempt_at: null,
     duration_ms: expect.any(Number),
+    next_attempt_at: null,
     delivered_at: expect.any(String),
+    created_at: expect.any(String),
   })
   expect(receiver.received).toHaveLength(1)
 })
 
 test('an attempt whose COMMIT was not answered counts once, though it is recorded again', async () => {
-  answer(500)
-  const { id: endpointId } = await register(`${receiver.url}/hook`)
-  await makeLink()
-  const { id: deliveryId, next_attempt_at } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+  const { endpointId, first } = await failOnce()
+  const { id: deliveryId, next_attempt_at } = first
   const turn: Turn = { endpointId, url: '', secret: Buffer.alloc(0), state: 'enabled', isFailing: true }
   const again: AttemptResult = {
     deliveryId,
@@ -104,7 +114,7 @@ test('every failed attempt is followed by the next on the schedule, under one id
   answer(500, {}, 'out of order')
   await makeLink()
   for (const [at, delayMs] of webhookRetryDelaysMs.entries()) {
-    const delivery = await untilDelivery(({ attempt_count }) => attempt_count === at + 1)
+    const delivery = await afterAttempts(at + 1)
     expect(delivery).toMatchObject({ status: 'pending', response_status: 500, response_body: 'out of order' })
     expect(delivery.error).toBe('The endpoint answered 500')
     const heardAt = receiver.received.at(-1)!.at
@@ -130,7 +140,7 @@ test.each([
   await register(receiver.url)
   answer(status, { 'retry-after': retryAfter() })
   await makeLink('first')
-  const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+  const first = await afterAttempts(1)
   expect(dueInMs(first)).toBeGreaterThan(3_590_000)
   const second = await heldBack('second', first.id)
   expect(receiver.received).toHaveLength(1)
@@ -171,10 +181,7 @@ test('an attempt that ends after one with Retry-After leaves the endpoint alone 
 
 describe('disablement', () => {
   test('410 disables the endpoint and ends what waits; it gets only what is asked for by hand, whose success enables it', async () => {
-    const { id } = await register(receiver.url)
-    answer(500)
-    await makeLink('waits')
-    const waiting = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    const { endpointId: id, first: waiting } = await failOnce()
     answer(410)
     await makeLink('is not wanted')
     await vi.waitUntil(async () => (await endpointStatus(id)) === 'disabled', patience)
@@ -205,24 +212,18 @@ describe('disablement', () => {
     // Silence in between is no failure.
     ['30 days', '28 days', 'enabled'],
   ])('failures for %s, the last of them %s ago, and one more: %s', async (since, last, status) => {
-    const { id } = await register(receiver.url)
-    answer(500)
-    await makeLink()
-    const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    const { endpointId: id, first } = await failOnce()
     await stores.pg.query(
       'UPDATE webhook_endpoints SET failing_since = now() - $2::interval, failed_at = now() - $3::interval WHERE id = $1',
       [id, since, last],
     )
     await hurry(first.id)
-    await untilDelivery(({ attempt_count }) => attempt_count === 2)
+    await afterAttempts(2)
     expect(await endpointStatus(id)).toBe(status)
   })
 
   test('a success between failures lets them count anew', async () => {
-    const { id } = await register(receiver.url)
-    answer(500)
-    await makeLink()
-    const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    const { endpointId: id, first } = await failOnce()
     receiver.behaviour = undefined
     await hurry(first.id)
     await untilDelivery(({ status }) => status === 'delivered')
@@ -231,10 +232,7 @@ describe('disablement', () => {
   })
 
   test('what is deleted gets nothing more', async () => {
-    const { id } = await register(receiver.url)
-    answer(500)
-    await makeLink()
-    const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    const { endpointId: id, first } = await failOnce()
     await ask('DELETE', `/v1/webhooks/${id}`)
     expect(await untilDelivery(({ status }) => status === 'failed')).toMatchObject({ error: 'The endpoint is deleted' })
     expect(receiver.received).toHaveLength(1)
@@ -280,10 +278,7 @@ describe('by hand', () => {
   })
 
   test('a redelivery during an attempt that fails is sent at once all the same', async () => {
-    await register(receiver.url)
-    receiver.behaviour = (_, response) => void response.writeHead(500).end()
-    await makeLink()
-    const { id } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    const { id } = (await failOnce()).first
     receiver.behaviour = async (_, response) => {
       receiver.behaviour = undefined
       await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`)
@@ -311,10 +306,7 @@ test('several pipelines send each event once', async () => {
 })
 
 test('an event that was erased before it could be sent ends its delivery, and can not be sent again', async () => {
-  await register(receiver.url)
-  answer(500)
-  await makeLink()
-  const { id, event_id } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+  const { id, event_id } = (await failOnce()).first
   await stores.pg.query('DELETE FROM outbox WHERE event_id = $1', [event_id])
   await hurry(id)
   const error = 'The event is no longer kept'

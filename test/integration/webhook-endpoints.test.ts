@@ -1,7 +1,4 @@
-/**
- * Webhook endpoints as they are registered, listed and deleted, and the list of deliveries. Other tests hold
- * deliveries.
- */
+/** Webhook endpoints as they are registered, listed and deleted. */
 import { describe, expect, test } from 'vitest'
 import { webhookEndpointsMax, webhookEventsMax } from '../../schemas/limits/api-limits.ts'
 import { webhookEventTypes } from '../../schemas/webhook-events.ts'
@@ -87,52 +84,4 @@ test('what is deleted is in no list, and can not be deleted again', async () => 
     status: 404,
     body: { detail: 'Webhook endpoint not found' },
   })
-})
-
-test('deliveries are listed with every member, also of an endpoint that is gone', async () => {
-  const { id } = (await register()).body
-  const [first, last] = await stores.pg.query<{ id: number }>(
-    `INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status, attempt_count,
-       response_status, response_body, duration_ms, delivered_at, next_attempt_at, error)
-     VALUES ($1, $2, 'evt_1', 'post.created', 'delivered', 1, 200, 'ok', 12, '2026-11-20T09:30:00Z', NULL, NULL),
-       ($1, $2, 'evt_2', 'post.updated', 'pending', 2, 500, '', 7, NULL, '2026-11-20T09:30:05.25Z', 'answered 500')
-     RETURNING id`,
-    [mine.workspaceId, id],
-  )
-  await ask('DELETE', `/v1/webhooks/${id}`)
-  const { body } = await ask('GET', '/v1/webhooks/deliveries')
-  const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-  const about = { webhook_endpoint_id: id, created_at }
-  expect(body).toEqual([
-    {
-      id: last!.id,
-      object_id: `webhook_delivery_${last!.id}`,
-      ...about,
-      event_id: 'evt_2',
-      event_type: 'post.updated',
-      status: 'pending',
-      attempt_count: 2,
-      response_status: 500,
-      response_body: '',
-      error: 'answered 500',
-      duration_ms: 7,
-      next_attempt_at: '2026-11-20T09:30:05.250Z',
-      delivered_at: null,
-    },
-    {
-      id: first!.id,
-      object_id: `webhook_delivery_${first!.id}`,
-      ...about,
-      event_id: 'evt_1',
-      event_type: 'post.created',
-      status: 'delivered',
-      attempt_count: 1,
-      response_status: 200,
-      response_body: 'ok',
-      error: null,
-      duration_ms: 12,
-      next_attempt_at: null,
-      delivered_at: '2026-11-20T09:30:00.000Z',
-    },
-  ])
 })

@@ -99,8 +99,8 @@ test('a receiver that hangs, or trickles, is cut at its deadline, and delays nob
     stores.pg.query(`UPDATE webhook_endpoints SET held_until = ${until} WHERE id = ANY ($1)`, [hanging])
   // Their deadlines don't run before all is prepared.
   await hold(`now() + interval '1 hour'`)
-  const events = 3 * webhookInFlightMax
-  for (let at = 0; at < events; at++) await makeLink(`for those who hang ${at}`)
+  const events = Array.from({ length: 3 * webhookInFlightMax }, (_, at) => makeLink(`for those who hang ${at}`))
+  await Promise.all(events)
 
   // Another workspace, and another endpoint of this one.
   const theirs = await makeWorkspace(stores)

@@ -7,6 +7,7 @@ import type { Person } from '../../schemas/resources/person.ts'
 import { setUpApi } from '../support/api.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { connectProvider, sendEvent } from '../support/revenue.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const ingest = setUpIngest(stores)
@@ -43,9 +44,11 @@ test('an identified browser is one known person, with all that it did before, an
     view('a', 5, { event_type: 'conversion', event_name: 'purchase', session_id: 's2' }),
   )
   // The newest trait that is not empty counts, in whichever order they come.
-  await send(identify('a', 2.5, 'ann@example.com', { full_name: 'Old', properties: { company: 'Old' } }))
-  await send(identify('a', 4.5, 'ann@example.com', { full_name: ' ', properties: { company: ' ' } }))
-  await send(identify('a', 4.6, 'ann@example.com', { properties: { full_name: ['no', 'text'] } }))
+  await send(
+    identify('a', 4.5, 'ann@example.com', { full_name: ' ', properties: { company: ' ' } }),
+    identify('a', 2.5, 'ann@example.com', { full_name: 'Old', properties: { company: 'Old' } }),
+    identify('a', 4.6, 'ann@example.com', { properties: { full_name: ['no', 'text'] } }),
+  )
   const people = await ask().people()
   expect(people).toEqual([
     {
@@ -96,8 +99,10 @@ test('an identified browser is one known person, with all that it did before, an
     },
   ])
   // As the browser script sends it.
-  await send(identify('a', 6, 'ann@example.com', { properties: { full_name: 'Ä'.repeat(300) } }))
-  await send(identify('a', 7, 'ann@example.com', { properties: { full_name: 'undefined' } }))
+  await send(
+    identify('a', 6, 'ann@example.com', { properties: { full_name: 'Ä'.repeat(300) } }),
+    identify('a', 7, 'ann@example.com', { properties: { full_name: 'undefined' } }),
+  )
   expect((await ask().people())[0]).toMatchObject({ full_name: 'Ä'.repeat(200) })
 })
 
@@ -372,32 +377,22 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
     identify('dees', 40, 'dee@example.com', { properties: { user_id: 'u-dee' } }),
     identify('dees', 41, 'dee@example.com', { properties: { user_id: 'u-dee-2' } }),
   )
-  const pay = async (payment: string, minutes: number, payer: [field: string, value: string], ...cents: number[]) => {
-    const [made] = await stores.pg.query<{ id: number }>(
-      `INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, source)
-       VALUES ($1, 'custom', $2, ARRAY['payment:' || $2], $3, '2026-01-01', 'news') RETURNING id`,
-      [mine.workspaceId, payment, at(minutes)],
-    )
-    await stores.pg.query(
-      `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at) VALUES ($1, 'custom', 'payment:' || $2, $3, $4, now())`,
-      [mine.workspaceId, payment, ...payer],
-    )
-    await stores.pg.query(
-      `INSERT INTO revenue_entries (workspace_id, payment_id, entry, value_cents, currency, occurred_at)
-       SELECT $1, $2, 'entry ' || n, cents, $3, $4 FROM unnest($5::bigint[]) WITH ORDINALITY AS each (cents, n)`,
-      [mine.workspaceId, made!.id, payment === 'yen' ? 'JPY' : 'USD', at(minutes), cents],
-    )
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  const pay = async (id: string, minutes: number, value_cents: number, more: object) => {
+    const event = { id, type: 'payment', value_cents, currency: 'USD', occurred_at: at(minutes), ...more }
+    expect((await sendEvent(api, 'custom', connected, event)).status).toBe(200)
   }
-  await pay('mail', 10, ['email', 'ann@example.com'], 1_000, -300)
-  await pay('user', 20, ['user_id', 'u-ann'], 50)
-  await pay('former user', 25, ['user_id', 'u-dee'], 19)
-  await pay('early', 30, ['anonymous_id', 'shared'], 7)
-  await pay('late', 90, ['anonymous_id', 'shared'], 11)
-  await pay('yen', 95, ['email', 'ben@example.com'], 9_000)
-  await pay('lone', 100, ['anonymous_id', 'lone'], 13)
-  await pay('nobody', 100, ['email', 'nobody@example.com'], 99)
+  await pay('mail', 10, 1_000, { email: 'ann@example.com' })
+  await pay('back', 11, 300, { type: 'refund', payment_id: 'mail' })
+  await pay('user', 20, 50, { workspace_user_id: 'u-ann' })
+  await pay('former user', 25, 19, { workspace_user_id: 'u-dee' })
+  await pay('early', 30, 7, { anonymous_id: 'shared' })
+  await pay('late', 90, 11, { anonymous_id: 'shared' })
+  await pay('yen', 95, 9_000, { email: 'ben@example.com', currency: 'JPY' })
+  await pay('lone', 100, 13, { anonymous_id: 'lone' })
+  await pay('nobody', 100, 99, { email: 'nobody@example.com' })
   // Told of two people: the payment itself says whose it is, its customer and its browser don't.
-  await pay('two', 5, ['email', 'ben@example.com'], 500)
+  await pay('two', 5, 500, { email: 'ben@example.com' })
   await stores.pg.query(`UPDATE revenue_payments SET refs = refs || 'customer:two'::text WHERE payment = 'two'`)
   await stores.pg.query(
     `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at)
@@ -412,14 +407,11 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
     'dee@example.com': 19,
     lone: 13,
   })
-  const journey = async (query: string) => {
-    const response = await api.ask(`/v1/people/journey?${query}`, { key: mine.apiKey })
-    const { revenue } = (await response.json()) as { revenue: { value_cents: number; currency: string }[] }
-    return revenue.map(({ value_cents, currency }) => `${value_cents} ${currency}`)
-  }
-  expect(await journey('email=ann@example.com')).toEqual(['7 USD', '50 USD', '700 USD'])
-  expect(await journey('email=ben@example.com')).toEqual(['9000 JPY', '11 USD', '500 USD'])
-  expect(await journey('anonymous_id=lone')).toEqual(['13 USD'])
+  const paid = async (person: Record<string, string>) =>
+    (await ask().journey(person)).revenue.map(({ value_cents, currency }) => `${value_cents} ${currency}`)
+  expect(await paid({ email: 'ann@example.com' })).toEqual(['7 USD', '50 USD', '700 USD'])
+  expect(await paid({ email: 'ben@example.com' })).toEqual(['9000 JPY', '11 USD', '500 USD'])
+  expect(await paid({ anonymous_id: 'lone' })).toEqual(['13 USD'])
   // A journey lists the newest payments; its sum is of all.
   await stores.pg.query(
     `WITH made AS (
@@ -430,5 +422,5 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
     [mine.workspaceId, at(101)],
   )
   const lone = (await ask().people()).find((person) => nameOf(person) === 'lone')
-  expect([lone!.total_revenue_cents, (await journey('anonymous_id=lone')).length]).toEqual([513, 200])
+  expect([lone!.total_revenue_cents, (await paid({ anonymous_id: 'lone' })).length]).toEqual([513, 200])
 })

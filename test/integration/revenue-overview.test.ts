@@ -1,8 +1,7 @@
 /** Revenue in the overview: what payments are credited to, currencies, imports, and ad spend. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { startCreditLoop } from '../../pipeline/revenue/credit-loop.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
@@ -20,19 +19,14 @@ import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { mergeAndRefreshPeople } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { type Connected, connectProvider, creditAll, readLedger, sendEvent } from '../support/revenue.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api } = setUpApi({ hasYearlyParts: true, sharesWorkspace: true })
 let workspace: TestWorkspace & { apiKey: string }
 let connected: Connected
-let folder: string
+const folder = setUpFolder()
 const now = '2025-11-20T14:25:00Z'
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-imports-'))
-})
-afterAll(async () => {
-  rmSync(folder, { recursive: true })
-})
 beforeEach(async () => {
   workspace = { ...(await makeTestWorkspace(stores, { now })), apiKey: '' }
   workspace.apiKey = (await makeKey(stores, workspace.id)).apiKey
@@ -61,10 +55,19 @@ const identify = (email: string, browser: string, properties: Record<string, unk
   return stores.pg.transaction((tx) => insertInbox(tx, manifests, [row]))
 }
 let payments = 0
+const paidAt = '2025-11-20T11:00:00Z'
 const pay = async (event: object) => {
   payments += 1
-  const sent = { id: `order-${payments}`, type: 'payment', value_cents: 1_000, currency: 'USD', ...event }
+  const usual = { type: 'payment', value_cents: 1_000, currency: 'USD', occurred_at: paidAt }
+  const sent = { id: `order-${payments}`, ...usual, ...event }
   expect(await sendEvent(api, 'custom', connected, sent)).toEqual({ status: 200, body: { received: true } })
+}
+/** The overview of the day, once a payment in the browser `laptop` is credited. */
+async function paidAfter(...events: readonly EventLike[]) {
+  await workspace.addEvents(events)
+  await pay({ anonymous_id: 'laptop' })
+  await creditAll(stores)
+  return workspace.ask({ days: '1' })
 }
 const google = { source: 'google', medium: 'organic', campaign: 'autumn' }
 const mail = { source: 'newsletter', medium: 'email' }
@@ -107,7 +110,7 @@ describe('a payment is credited', () => {
 
   test('anew when its payer becomes known, and by the user id of the workspace', async () => {
     await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
-    await pay({ workspace_user_id: 'user-7', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ workspace_user_id: 'user-7' })
     await creditAll(stores)
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ direct: 1_000 })
     // By another process, while this one is about to write what it knew before.
@@ -121,7 +124,7 @@ describe('a payment is credited', () => {
     // Also when the identify has left the inbox.
     await mergeAndRefreshPeople(stores)
     await stores.pg.query('DELETE FROM inbox WHERE workspace_id = $1', [workspace.id])
-    await pay({ workspace_user_id: 'user-7', email: 'billing@example.com', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ workspace_user_id: 'user-7', email: 'billing@example.com' })
     await creditAll(stores)
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ google: 2_000 })
   })
@@ -129,7 +132,7 @@ describe('a payment is credited', () => {
   test('anew at once when a late identify names a user id that its payer had before', async () => {
     await identify('ada@example.com', 'laptop', { user_id: 'new' })
     await mergeAndRefreshPeople(stores)
-    await pay({ workspace_user_id: 'old', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ workspace_user_id: 'old' })
     await creditAll(stores)
     const isDue = () =>
       stores.pg.query('SELECT credit_due_at <= now() AS due FROM revenue_payments WHERE workspace_id = $1', [
@@ -152,14 +155,14 @@ describe('a payment is credited', () => {
       eventOf('shelf', '2025-10-21T09:00:00Z', { country: 'BR' }),
       eventOf('shelf', '2025-10-21T20:00:00Z', { country: 'NL', session: 78 }),
     ])
-    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ anonymous_id: 'laptop' })
     // Its session viewed no page.
-    await pay({ anonymous_id: 'tool', occurred_at: '2025-11-20T11:00:00Z', value_cents: 50 })
-    await pay({ email: 'nobody@example.com', occurred_at: '2025-11-20T11:00:00Z', value_cents: 7 })
+    await pay({ anonymous_id: 'tool', value_cents: 50 })
+    await pay({ email: 'nobody@example.com', value_cents: 7 })
     // Between two sessions of one day.
-    await pay({ anonymous_id: 'desk', occurred_at: '2025-11-20T11:00:00Z', value_cents: 300 })
+    await pay({ anonymous_id: 'desk', value_cents: 300 })
     // The 30 days begin between them.
-    await pay({ anonymous_id: 'shelf', occurred_at: '2025-11-20T11:00:00Z', value_cents: 2_000 })
+    await pay({ anonymous_id: 'shelf', value_cents: 2_000 })
     await creditAll(stores)
     const overview = await workspace.ask({ days: '3' })
     expect(earning(overview.top_sources, 'source')).toEqual({ direct: 3_357 })
@@ -179,49 +182,38 @@ describe('a payment is credited', () => {
 
   test('to the session of the touch, also where another one of the browser goes on meanwhile', async () => {
     const server = { session: 2, session_named: 0, path: '', kind: 'custom', device: 'other' } as const
-    await workspace.addEvents([
+    const { devices, top_pages } = await paidAfter(
       eventOf('laptop', '2025-11-20T09:00:00Z', { session: 1, path: '/offer' }),
       eventOf('laptop', '2025-11-20T09:05:00Z', server),
       eventOf('laptop', '2025-11-20T09:10:00Z', { ...google, session: 1, path: '/pricing' }),
       eventOf('laptop', '2025-11-20T09:20:00Z', server),
-    ])
-    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
-    await creditAll(stores)
-    const { devices, top_pages } = await workspace.ask({ days: '1' })
+    )
     expect([earning(devices, 'key'), earning(top_pages, 'path')]).toEqual([{ desktop: 1_000 }, { '/offer': 1_000 }])
   })
 
-  test('like a conversion to the touch with the larger id where two have one moment, and another one follows', async () => {
+  test('like a conversion to the touch with the larger id of one moment, and to a session with a medium and no source', async () => {
     const at = '2025-11-20T09:00:00.500Z'
-    await workspace.addEvents([
+    await pay({ anonymous_id: 'phone' })
+    const { top_sources } = await paidAfter(
       eventOf('laptop', at, google),
       eventOf('laptop', at, mail),
-      eventOf('laptop', '2025-11-20T11:00:00Z', { kind: 'conversion' }),
+      eventOf('laptop', paidAt, { kind: 'conversion' }),
       eventOf('laptop', '2025-11-20T12:00:00Z', { source: 'bing', medium: 'organic' }),
+      eventOf('phone', at, { source: 'direct', medium: 'email' }),
+      eventOf('phone', '2025-11-20T09:10:00Z', { source: 'direct', medium: 'none', kind: 'conversion' }),
+    )
+    const paid = top_sources.filter(({ revenue_cents }) => revenue_cents === 1_000)
+    expect(paid.map(({ source, medium, conversions }) => [source, medium, conversions]).sort()).toEqual([
+      ['direct', 'email', 1],
+      ['newsletter', 'email', 1],
     ])
-    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
-    await creditAll(stores)
-    const { top_sources } = await workspace.ask({ days: '1' })
-    expect(top_sources.filter((row) => row.revenue_cents > 0)).toMatchObject([{ source: 'newsletter', conversions: 1 }])
-  })
-
-  test('like a conversion to a session with a medium and no source', async () => {
-    const noSource = { source: 'direct', medium: 'email' }
-    await workspace.addEvents([
-      eventOf('laptop', '2025-11-20T09:00:00Z', noSource),
-      eventOf('laptop', '2025-11-20T09:10:00Z', { source: 'direct', medium: 'none', kind: 'conversion' }),
-    ])
-    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
-    await creditAll(stores)
-    const { top_sources } = await workspace.ask({ days: '1' })
-    expect(top_sources).toMatchObject([{ ...noSource, conversions: 1, revenue_cents: 1_000 }])
   })
 
   test('once and for all, where its payer was erased', async () => {
     await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
     await identify('ada@example.com', 'laptop')
     await mergeAndRefreshPeople(stores)
-    await pay({ id: 'a', email: 'ada@example.com', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ id: 'a', email: 'ada@example.com' })
     await creditAll(stores)
     expect((await svc('people', 'erase', '--email', 'ada@example.com')).code).toBe(0)
     const refund = { id: 'r', type: 'refund', payment_id: 'a', value_cents: 100, occurred_at: '2025-11-20T12:00:00Z' }
@@ -304,7 +296,7 @@ test('the pipeline credits by itself what comes, and again when its payer become
       [workspace.id],
     )
   try {
-    await pay({ email: 'ada@example.com', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ email: 'ada@example.com' })
     await expect.poll(credited).toEqual([{ rule: 'none', credited: true }])
     // It wouldn't be its turn for a week.
     const later = `UPDATE revenue_payments SET credit_due_at = now() + interval '7 days' WHERE workspace_id = $1`
@@ -470,7 +462,7 @@ describe('other currencies', () => {
     expect([metrics.revenue_cents, metrics.revenue_by_currency]).toEqual([11_000 + 650 + 2_500, {}])
     expect(earning(top_sources, 'source')).toEqual({ direct: 14_150 })
     // Refunds of all of a payment leave no cent of rounding.
-    await pay({ id: 'back', value_cents: 999, currency: 'EUR', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ id: 'back', value_cents: 999, currency: 'EUR' })
     for (const [minute, id] of ['r1', 'r2', 'r3'].entries()) {
       const given = { id, type: 'refund', payment_id: 'back', value_cents: 333, currency: 'EUR' }
       await pay({ ...given, occurred_at: `2025-11-20T13:0${minute}:00Z` })
@@ -497,9 +489,7 @@ describe('other currencies', () => {
 })
 
 test('what ads cost counts on its days beside the revenue of its campaign, and a file twice changes nothing', async () => {
-  await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
-  await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
-  await creditAll(stores)
+  await paidAfter(eventOf('laptop', '2025-11-20T09:00:00Z', google))
   const path = file(
     'day,source,campaign,cost_cents,currency,clicks\n' +
       '2025-11-20,google,autumn,1500,USD,30\n2025-11-19,google,autumn,500,USD,10\n2025-11-20,bing,autumn,70,EUR,1\n',

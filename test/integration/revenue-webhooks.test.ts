@@ -1,6 +1,5 @@
 /** Connections to payment providers, and what is signed by them. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Environment, Paddle } from '@paddle/paddle-node-sdk'
 import { describe, expect, test } from 'vitest'
@@ -16,8 +15,10 @@ import { setUpApi, testApiHost } from '../support/api.ts'
 import { runSvc, svcOn } from '../support/command-line.ts'
 import { asking } from '../support/publishing.ts'
 import { type Connected, connectProvider, readLedger, sendEvent, signatureOf } from '../support/revenue.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api, mine } = setUpApi()
+const folder = setUpFolder()
 const ask = (method: string, path: string) => asking(api, () => mine.apiKey)(method, path)
 
 const customPayment = {
@@ -136,7 +137,6 @@ describe('a connection', () => {
   })
 
   test('has its address at the running product, whose secret encrypts it, where the environment names none', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'svc-running-'))
     const running = { base_url: 'http://localhost:8080/v1', database_url: stores.databaseUrl }
     writeFileSync(join(folder, 'dev.json'), JSON.stringify(running))
     writeFileSync(join(folder, 'secret.key'), stores.secretKey)
@@ -148,7 +148,6 @@ describe('a connection', () => {
     expect(connected.url).toBe(`http://localhost:8080${path}`)
     const sent = await sendEvent(api, 'custom', { ...connected, url: `${testApiHost}${path}` }, customPayment)
     expect(sent.status).toBe(200)
-    rmSync(folder, { recursive: true })
   })
 
   test('takes POST alone, and is of one provider', async () => {

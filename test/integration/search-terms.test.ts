@@ -1,7 +1,6 @@
 /** Search terms of Google Search Console: connected by a key that was tried, pulled day by day, and summed as Google has them. */
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -36,21 +35,18 @@ import {
   type SearchConsoleServer,
   startSearchConsole,
 } from '../support/search-console-server.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api, mine } = setUpApi()
 let google: SearchConsoleServer
-let folder: string
+const folder = setUpFolder()
 let clock: ReturnType<typeof fixedClock>
 
 beforeAll(async () => {
   google = await startSearchConsole()
-  folder = mkdtempSync(join(tmpdir(), 'svc-search-'))
   writeFileSync(join(folder, 'key.json'), google.keyFile)
 })
-afterAll(async () => {
-  await google?.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => google?.close())
 /** The date in California when the test began: its clock may pass midnight since. */
 let today: string
 beforeEach(async () => {

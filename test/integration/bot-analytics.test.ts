@@ -8,27 +8,26 @@ import { botCategories, botReporters } from '../../schemas/event/row.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import type { OverviewMetrics } from '../../schemas/resources/overview.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { type BotVisitLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
+import { insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
+import { seed } from '../support/short-form.ts'
 
 const now = Date.UTC(2026, 10, 20, 14)
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
 
+type Drawn<A> = A extends fc.Arbitrary<infer Value> ? Value : never
 const day = 86_400_000
 const hour = 3_600_000
-async function add(visits: readonly BotVisitLike[], workspaceId = mine.workspaceId) {
-  await insertBotVisitRows(
-    stores.ch,
-    visits.map((visit) => makeBotVisitRow({ workspace_id: workspaceId, ...visit })),
-  )
-}
 async function ask(query = '', key = mine.apiKey): Promise<BotAnalytics> {
   const response = await api.ask(`/v1/analytics/bots${query}`, { key })
   const text = await response.text()
   expect([response.status, text]).toEqual([200, text])
   return JSON.parse(text) as BotAnalytics
 }
-async function overviewMetrics(query: string): Promise<Pick<OverviewMetrics, 'bot_visits' | 'range'>> {
-  const response = await api.ask(`/v1/analytics/overview${query}&include=metrics`, { key: mine.apiKey })
+async function overviewMetrics(
+  query: string,
+  key = mine.apiKey,
+): Promise<Pick<OverviewMetrics, 'bot_visits' | 'range'>> {
+  const response = await api.ask(`/v1/analytics/overview${query}&include=metrics`, { key })
   return ((await response.json()) as { metrics: OverviewMetrics }).metrics
 }
 
@@ -59,17 +58,15 @@ test('a workspace that no crawler visited has zeros, every category and every bu
 
 test.each(['starter', 'scale'] as const)('visits are readable for 180 days, whatever the plan: %s', async (plan) => {
   Object.assign(mine, await makeWorkspace(stores, { plan }))
-  await add([{ occurred_at: now - 179 * day }, { occurred_at: now - 181 * day }])
+  const at = [now - 179 * day, now - 181 * day]
+  await insertBotVisitRows(
+    stores.ch,
+    at.map((occurred_at) => makeBotVisitRow({ workspace_id: mine.workspaceId, occurred_at })),
+  )
   const { totals, series } = await ask('?days=365')
   expect([totals.visits, totals.previous]).toEqual([1, null])
   expect(series.reduce((sum, { visits }) => sum + visits, 0)).toBe(1)
   expect((await ask('?days=60')).totals.previous).toEqual({ visits: 0, verified_visits: 0, spoofed_visits: 0 })
-})
-
-test.each(['?start=x', '?start=2026-11-02&end=2026-11-01'])('a range that can’t be is refused: %s', async (query) => {
-  const response = await api.ask(`/v1/analytics/bots${query}`, { key: mine.apiKey })
-  expect(response.status).toBe(422)
-  expect(await response.json()).toMatchObject({ detail: [{ loc: ['query', 'start'] }] })
 })
 
 test('days are those of the overview while figures are rebuilt for another timezone', async () => {
@@ -94,17 +91,21 @@ test('every figure is that of a plain count of the workspace’s own rows, in an
     path: fc.constantFrom('/', '/a', '/b', '/é', ''),
     occurred_at: onDay.map(([days, ms]) => end - days * day - ms),
   })
-  const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Apia')
-  const [told, days] = [fc.array(visit, { maxLength: 60 }), fc.integer({ min: 1, max: 10 })]
-  const judged = fc.asyncProperty(told, zones, days, async (told, timezone, days) => {
-    // Visits of the workspaces before lie in the same table and range.
-    Object.assign(mine, await makeWorkspace(stores, { timezone }))
-    if (told.length > 0) await add(told)
+  const drawn = fc.record({
+    timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Apia'),
+    told: fc.array(visit, { maxLength: 60 }),
+    days: fc.integer({ min: 1, max: 10 }),
+  })
+  const place = async (one: Drawn<typeof drawn>) => ({ ...one, ...(await makeWorkspace(stores, one)) })
+  const cases = await Promise.all(fc.sample(drawn, { seed, numRuns: 50 }).map(place))
+  const rows = cases.flatMap(({ told, workspaceId }) => told.map((one) => ({ ...one, workspace_id: workspaceId })))
+  await insertBotVisitRows(stores.ch, rows.map(makeBotVisitRow))
+  const judge = async ({ told, days, apiKey }: (typeof cases)[number]) => {
     // Events that a crawler's script sent beside a page view are no visits.
     const visits = told.filter(({ reported_by }) => reported_by !== botReporters.track_event)
     const start = end - days * day
     const range = `?start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`
-    const { totals, series, bots, pages } = await ask(range)
+    const { totals, series, bots, pages } = await ask(range, apiKey)
     const inRange = visits.filter(({ occurred_at: at }) => at >= start && at < end)
     type Visit = (typeof visits)[number]
     const countOf = (rows: readonly Visit[], is: (row: Visit) => boolean) => rows.filter(is).length
@@ -151,11 +152,15 @@ test('every figure is that of a plain count of the workspace’s own rows, in an
     }
     // Not of every case: each takes another statement or two.
     if (days > 2) return
-    const cut = await ask(`${range}&limit=1`)
+    const cut = await ask(`${range}&limit=1`, apiKey)
     expect(cut).toEqual({ ...cut, totals, bots: bots.slice(0, 1), pages: pages.slice(0, 1) })
-    expect((await overviewMetrics(range)).bot_visits).toBe(inRange.length)
-  })
-  await fc.assert(judged, { numRuns: 50 })
+    expect((await overviewMetrics(range, apiKey)).bot_visits).toBe(inRange.length)
+  }
+  const tell = (one: (typeof cases)[number]) => (cause: unknown) => {
+    throw new Error(`SEED=${seed}: ${JSON.stringify(one)}`, { cause })
+  }
+  for (let at = 0; at < cases.length; at += 5)
+    await Promise.all(cases.slice(at, at + 5).map((one) => judge(one).catch(tell(one))))
 })
 
 test('of many visits the sums are read that the table keeps of them, and say the same as the rows', async () => {

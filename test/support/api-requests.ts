@@ -82,23 +82,17 @@ type Maker = (asker: Asker) => Promise<number>
 /** Each id is a session that nobody else has made. */
 let madeSessions = 1_000_000
 
-let madeGoals = 0
-let madeSegments = 0
-let madeFunnels = 0
-let madeSnippets = 0
-let madeFeeds = 0
-let madeDomains = 0
+/** No two objects of a kind may be alike. */
+let made = 0
 
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
-  goal_id: (asker) =>
-    created(asker, '/v1/goals', { name: `Made ${madeGoals}`, kind: 'event', value: `made ${madeGoals++}` }),
-  feed_id: (asker) => created(asker, '/v1/feeds', { url: `https://example.com/${madeFeeds++}` }),
+  goal_id: (asker) => created(asker, '/v1/goals', { name: `Made ${++made}`, kind: 'event', value: `made ${made}` }),
+  feed_id: (asker) => created(asker, '/v1/feeds', { url: `https://example.com/${++made}` }),
   note_id: (asker) => created(asker, '/v1/notes', { day: '2026-11-20', text: 'Made' }),
-  segment_id: (asker) => created(asker, '/v1/segments', { name: `Made ${madeSegments++}`, filters: { os: ['Linux'] } }),
-  funnel_id: (asker) =>
-    created(asker, '/v1/funnels', { name: `Made ${madeFunnels++}`, steps: ['path:/', 'event:signup'] }),
-  snippet_id: (asker) => created(asker, '/v1/snippets', { name: `Made ${madeSnippets++}`, text: 'Made' }),
+  segment_id: (asker) => created(asker, '/v1/segments', { name: `Made ${++made}`, filters: { os: ['Linux'] } }),
+  funnel_id: (asker) => created(asker, '/v1/funnels', { name: `Made ${++made}`, steps: ['path:/', 'event:signup'] }),
+  snippet_id: (asker) => created(asker, '/v1/snippets', { name: `Made ${++made}`, text: 'Made' }),
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
     const session = madeSessions++
@@ -106,7 +100,7 @@ export const makers: Readonly<Record<string, Maker>> = {
     return session
   },
   link_id: (asker) => created(asker, '/v1/links', { label: 'Made', destination_url: 'https://example.com/' }),
-  domain_id: (asker) => created(asker, '/v1/domains', { host: `made${madeDomains++}.example.com` }),
+  domain_id: (asker) => created(asker, '/v1/domains', { host: `made${++made}.example.com` }),
   post_id: async (asker) =>
     created(asker, '/v1/posts', {
       title: 'Made',
@@ -193,6 +187,16 @@ const preparations: Readonly<Record<string, string>> = {
   return_post: 'submit',
 }
 
+/** Tables of objects that have a name, or an address, for themselves. */
+const tablesOfOwnNames: Readonly<Record<string, string>> = {
+  domain: 'short_domains',
+  goal: 'goals',
+  segment: 'segments',
+  saved_funnel: 'saved_funnels',
+  snippet: 'snippets',
+  feed: 'feeds',
+}
+
 /** The path of the operation, with an object of the asker for each parameter, in a state that allows it. */
 export async function madePath(operation: Operation, asker: Asker): Promise<Made> {
   const values: Made = { ...neededTextsOf(operation) }
@@ -213,21 +217,13 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
     )
   }
   // The document's example has to be free, a second time too.
-  const tables = {
-    domain: 'short_domains',
-    goal: 'goals',
-    segment: 'segments',
-    saved_funnel: 'saved_funnels',
-    snippet: 'snippets',
-    feed: 'feeds',
-  }
-  const named = tables[operation.name.replace(/\.(create|update)$/, '') as keyof typeof tables]
-  if (named !== undefined) {
-    const own =
-      ['domain_id', 'goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id']
-        .map((name) => values[name])
-        .find(Number) ?? 0
-    await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
+  const table = tablesOfOwnNames[operation.name.replace(/\.(create|update)$/, '')]
+  if (table !== undefined) {
+    const own = pathNames(operation).map((name) => Number(values[name]))
+    await asker.stores.pg.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND id <> ALL ($2)`, [
+      asker.workspaceId,
+      own,
+    ])
   }
   if (operationId(operation) === 'remove_company_profile_media') {
     await asker.stores.pg.query(

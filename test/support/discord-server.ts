@@ -1,7 +1,5 @@
 /** Discord with one incoming webhook, as far as a client that publishes sees of it, at its own host. */
-import type { Dispatcher } from 'undici'
-import { hostsHere } from './hosts-here.ts'
-import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, startHostedServer } from './provider-server.ts'
 
 export const webhook = { id: '1223704706495545344', token: 'discord-SECRET_discord-SECRET' }
 export const webhookUrl = `https://discord.com/api/webhooks/${webhook.id}/${webhook.token}`
@@ -13,7 +11,7 @@ interface MadeMessage {
   readonly files: readonly { readonly name: string; readonly description: string | undefined; readonly bytes: Buffer }[]
 }
 
-export interface DiscordServer extends ProviderServer {
+export interface DiscordServer extends HostedServer {
   readonly state: {
     id: string
     isThere: boolean
@@ -22,7 +20,6 @@ export interface DiscordServer extends ProviderServer {
     reactions: { count: number }[] | undefined
   }
   readonly messages: MadeMessage[]
-  readonly agent: Dispatcher
 }
 
 const refused = (status: number, code: number, message: string): Answered => ({ status, body: { code, message } })
@@ -78,19 +75,12 @@ export async function startDiscord(): Promise<DiscordServer> {
       if (id !== state.id || !state.isThere) return refused(404, 10_015, 'Unknown Webhook')
       return token === webhook.token ? route(asking) : refused(401, 50_027, 'Invalid Webhook Token')
     }
-  const server = await startProviderServer({
-    'GET /api/v10/webhooks/:id': ofWebhook(show),
-    'POST /api/v10/webhooks/:id': ofWebhook(addMessage),
-  })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/discord\.com$/, server.url, () => false)
-  return Object.assign(server, {
-    state,
-    messages,
-    agent: hosts.agent,
-    close: async () => {
-      hosts.end()
-      await close()
+  const server = await startHostedServer(
+    { hosts: /^https:\/\/discord\.com$/ },
+    {
+      'GET /api/v10/webhooks/:id': ofWebhook(show),
+      'POST /api/v10/webhooks/:id': ofWebhook(addMessage),
     },
-  })
+  )
+  return Object.assign(server, { state, messages })
 }

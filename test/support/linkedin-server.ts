@@ -2,10 +2,8 @@
  * LinkedIn with one member, who has one page, as far as an app that publishes sees of it. While it runs, requests of this
  * process to LinkedIn's hosts come here, as they would go out.
  */
-import type { Dispatcher } from 'undici'
-import { hostsHere } from './hosts-here.ts'
 import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
-import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, startHostedServer } from './provider-server.ts'
 
 export const linkedinToken = 'AQX-token-of-the-member'
 export const linkedinApp = { refresh_token: 'AQY-refresh', client_id: '77app', client_secret: 'WPL.secret==' }
@@ -41,7 +39,7 @@ interface Asset {
   pollsLeft: number
 }
 
-export interface LinkedinServer extends ProviderServer {
+export interface LinkedinServer extends HostedServer {
   readonly state: {
     token: string
     refreshToken: string
@@ -58,7 +56,6 @@ export interface LinkedinServer extends ProviderServer {
   readonly comments: MadeComment[]
   /** The bytes that were sent for an image or a video. */
   bytesOf(urn: string): Buffer
-  readonly agent: Dispatcher
   /** Where somebody agrees to the app. */
   readonly signIn: OAuthPages
 }
@@ -352,7 +349,8 @@ export async function startLinkedin(): Promise<LinkedinServer> {
   }
 
   const api = (route: (asking: Asking) => Answered) => signedIn('api.linkedin.com', route)
-  const server = await startProviderServer({
+  const hosting = { hosts: /^https:\/\/(api|www)\.linkedin\.com$/, isAway: () => state.isAway }
+  const server = await startHostedServer(hosting, {
     'GET /v2/userinfo': api(() => {
       if (!has('openid') || !has('profile')) return notAllowed('userinfo.GET.NO_VERSION')
       return { status: 200, body: { sub: member.sub, name: member.name, locale: { country: 'US' } } }
@@ -379,19 +377,12 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     'GET /rest/socialMetadata': api(readMetadata),
     'POST /oauth/v2/accessToken': renewToken,
   })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/(api|www)\.linkedin\.com$/, server.url, () => state.isAway)
   return Object.assign(server, {
     state,
     posts,
     comments,
-    agent: hosts.agent,
     signIn,
     bytesOf: (urn: string) => Buffer.concat(assets.get(urn)!.parts.map((part) => part!)),
-    close: async () => {
-      hosts.end()
-      await close()
-    },
   })
 }
 

@@ -1,6 +1,5 @@
 /** Meta's Graph APIs with one page on Facebook, its account on Instagram, and one on Threads, as far as a client that publishes sees of them, at their own hosts. */
 import { createHmac } from 'node:crypto'
-import type { Dispatcher } from 'undici'
 import {
   asked,
   type FetchFile,
@@ -12,9 +11,8 @@ import {
   makeContainers,
   ok,
 } from './container-server.ts'
-import { hostsHere } from './hosts-here.ts'
 import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
-import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, startHostedServer } from './provider-server.ts'
 
 export const pageToken = 'EAAG-token-of-the-page'
 /** By it Facebook tells the page's own. */
@@ -46,7 +44,7 @@ interface UploadedVideo {
 
 type Counts = Readonly<Record<string, number>>
 
-export interface MetaServer extends ProviderServer {
+export interface MetaServer extends HostedServer {
   readonly state: {
     pageToken: string
     threadsToken: string
@@ -65,12 +63,9 @@ export interface MetaServer extends ProviderServer {
   readonly threads: MadePost[]
   readonly instagram: MadePost[]
   readonly comments: MadeComment[]
-  readonly agent: Dispatcher
   /** Where somebody agrees to the app, at Facebook and at Threads. */
   readonly signIn: OAuthPages
   readonly signInToThreads: OAuthPages
-  /** For a process that publishes: hosts-here.ts. */
-  readonly nodeOptions: string
 }
 
 const allPermissions = [
@@ -427,7 +422,8 @@ export async function startMeta(
     if (asking.headers['host'] !== 'graph.threads.net') return { status: 404, body: '' }
     return asking.token === state.threadsToken ? route(asking) : expired
   }
-  const server = await startProviderServer({
+  const hosting = { hosts: /^https:\/\/graph\.(facebook\.com|threads\.net)$/, isAway: () => state.isAway }
+  const server = await startHostedServer(hosting, {
     'GET /refresh_access_token': renewToken,
     'POST /v25.0/oauth/access_token': giveToken,
     'GET /v25.0/me/accounts': listPages,
@@ -458,22 +454,14 @@ export async function startMeta(
     'POST /v25.0/:id/media': ofInstagram('instagram_basic', instagram.make),
     'POST /v25.0/:id/media_publish': ofInstagram('instagram_content_publish', instagram.publish),
   })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/graph\.(facebook\.com|threads\.net)$/, server.url, () => state.isAway)
   return Object.assign(server, {
     state,
     posts,
     comments,
     threads: threads.posts,
     instagram: instagram.posts,
-    agent: hosts.agent,
-    nodeOptions: hosts.nodeOptions,
     signIn,
     signInToThreads,
-    close: async () => {
-      hosts.end()
-      await close()
-    },
   })
 }
 

@@ -1,8 +1,6 @@
 /** Pinterest with one account and its board, and the storage that videos go to, as far as a client that pins sees of them, at their own hosts. */
-import type { Dispatcher } from 'undici'
-import { hostsHere } from './hosts-here.ts'
 import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
-import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, startHostedServer } from './provider-server.ts'
 
 export const pinterestToken = 'pina_token'
 export const pinterestApp = { refresh_token: 'pinr.refresh', client_id: '1480000', client_secret: 'secret' }
@@ -28,10 +26,9 @@ interface Video {
   pollsLeft: number
 }
 
-export interface PinterestServer extends ProviderServer {
+export interface PinterestServer extends HostedServer {
   readonly state: { token: string; refreshToken: string; mayPin: boolean; canPlay: boolean; metrics: object }
   readonly pins: MadePin[]
-  readonly agent: Dispatcher
   /** Where somebody agrees to the app. */
   readonly signIn: OAuthPages
 }
@@ -177,31 +174,23 @@ export async function startPinterest(): Promise<PinterestServer> {
       if (asking.headers['host'] !== 'api.pinterest.com') return { status: 404, body: '' }
       return asking.token === state.token ? route(asking) : refused(401, 2, 'Authentication failed.')
     }
-  const server = await startProviderServer({
-    'POST /v5/oauth/token': giveToken,
-    'GET /v5/user_account': signedIn(() => ({ status: 200, body: { ...pinner, account_type: 'BUSINESS' } })),
-    'GET /v5/boards': signedIn(() => ({
-      status: 200,
-      body: { items: [board, { id: '549755885176', name: 'Autumn' }] },
-    })),
-    'GET /v5/boards/:id': signedIn(showBoard),
-    'GET /v5/boards/:id/pins': signedIn(listPins),
-    'POST /v5/media': signedIn(addVideo),
-    'GET /v5/media/:id': signedIn(showVideo),
-    'POST /v5/pins': signedIn(addPin),
-    'GET /v5/pins/:id': signedIn(showPin),
-    'POST /': storeVideo,
-  })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/(api\.pinterest\.com|pinterest-media-upload\..*)$/, server.url, () => false)
-  return Object.assign(server, {
-    state,
-    pins,
-    agent: hosts.agent,
-    signIn,
-    close: async () => {
-      hosts.end()
-      await close()
+  const server = await startHostedServer(
+    { hosts: /^https:\/\/(api\.pinterest\.com|pinterest-media-upload\..*)$/ },
+    {
+      'POST /v5/oauth/token': giveToken,
+      'GET /v5/user_account': signedIn(() => ({ status: 200, body: { ...pinner, account_type: 'BUSINESS' } })),
+      'GET /v5/boards': signedIn(() => ({
+        status: 200,
+        body: { items: [board, { id: '549755885176', name: 'Autumn' }] },
+      })),
+      'GET /v5/boards/:id': signedIn(showBoard),
+      'GET /v5/boards/:id/pins': signedIn(listPins),
+      'POST /v5/media': signedIn(addVideo),
+      'GET /v5/media/:id': signedIn(showVideo),
+      'POST /v5/pins': signedIn(addPin),
+      'GET /v5/pins/:id': signedIn(showPin),
+      'POST /': storeVideo,
     },
-  })
+  )
+  return Object.assign(server, { state, pins, signIn })
 }

@@ -6,6 +6,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import busboy from 'busboy'
+import { type HostsHere, hostsHere } from './hosts-here.ts'
 import { listening } from './listening.ts'
 
 export interface Asking {
@@ -62,6 +63,9 @@ export interface ProviderServer {
   close(): Promise<void>
 }
 
+/** Reached at the platform's own hosts. */
+export type HostedServer = ProviderServer & Pick<HostsHere, 'agent' | 'nodeOptions'>
+
 /** Answers the next request of this step so; others as usual. */
 export function answerOnce(server: ProviderServer, step: string, answer: Answered): void {
   server.hinder = (asking) => {
@@ -107,6 +111,28 @@ export async function startProviderServer(routes: Routes): Promise<ProviderServe
     },
   }
   return server
+}
+
+interface Hosting {
+  /** Those of the platform: while the server runs, requests to them come to it. */
+  readonly hosts: RegExp
+  /** Nothing listens there. */
+  readonly isAway?: () => boolean
+}
+
+export async function startHostedServer(
+  { hosts, isAway = () => false }: Hosting,
+  routes: Routes,
+): Promise<HostedServer> {
+  const server = await startProviderServer(routes)
+  const { close } = server
+  const { end, ...reached } = hostsHere(hosts, server.url, isAway)
+  return Object.assign(server, reached, {
+    close: async () => {
+      end()
+      await close()
+    },
+  })
 }
 
 const idInPath =

@@ -1,7 +1,6 @@
 /** Google's sign-in of service accounts and its Search Console API, as far as a client that reads search terms sees of them, at their own hosts. */
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, verify } from 'node:crypto'
-import { hostsHere } from './hosts-here.ts'
-import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, startHostedServer } from './provider-server.ts'
 
 /** A row as Google counts it, before it groups. */
 export interface Impressions {
@@ -18,7 +17,7 @@ export const ownSite = 'sc-domain:example.com'
 export const otherSite = 'https://shop.example.net/'
 export const foreignSite = 'https://foreign.example.org/'
 
-export interface SearchConsoleServer extends ProviderServer {
+export interface SearchConsoleServer extends HostedServer {
   readonly state: {
     rows: Impressions[]
     /** Later days aren't final yet. */
@@ -31,7 +30,6 @@ export interface SearchConsoleServer extends ProviderServer {
   /** The JSON file of the service account's key. */
   readonly keyFile: string
   readonly privateKey: string
-  readonly nodeOptions: string
 }
 
 const email = 'reader@project-7.iam.gserviceaccount.com'
@@ -144,13 +142,13 @@ export async function startSearchConsole(): Promise<SearchConsoleServer> {
       [`POST ${path}/searchAnalytics/query`, signedIn(site, answerQuery)],
     ] as const
   })
-  const server = await startProviderServer({ 'POST /token': giveToken, ...Object.fromEntries(routes) })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/(oauth2|searchconsole)\.googleapis\.com$/, server.url, () => false)
+  const server = await startHostedServer(
+    { hosts: /^https:\/\/(oauth2|searchconsole)\.googleapis\.com$/ },
+    { 'POST /token': giveToken, ...Object.fromEntries(routes) },
+  )
   return Object.assign(server, {
     state,
     privateKey: pem,
-    nodeOptions: hosts.nodeOptions,
     keyFile: JSON.stringify({
       type: 'service_account',
       project_id: 'project-7',
@@ -161,9 +159,5 @@ export async function startSearchConsole(): Promise<SearchConsoleServer> {
       token_uri: tokenUrl,
       universe_domain: 'googleapis.com',
     }),
-    close: async () => {
-      hosts.end()
-      await close()
-    },
   })
 }

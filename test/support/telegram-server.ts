@@ -1,13 +1,5 @@
 /** Telegram's Bot API with one bot and its channels, as far as a client that publishes sees of them, at its own host. */
-import type { Dispatcher } from 'undici'
-import { hostsHere } from './hosts-here.ts'
-import {
-  type Answered,
-  type Asking,
-  type ProviderServer,
-  type SentFile,
-  startProviderServer,
-} from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, type SentFile, startHostedServer } from './provider-server.ts'
 
 export const botToken = '110201543:AAbotSECRETbotSECRETbotSECRET'
 const bot = { id: 110201543, is_bot: true, first_name: 'Shop', username: 'shop_bot' }
@@ -29,10 +21,9 @@ interface MadeMessage {
   readonly files: readonly { readonly type: string; readonly look: object; readonly bytes: Buffer }[]
 }
 
-export interface TelegramServer extends ProviderServer {
+export interface TelegramServer extends HostedServer {
   readonly state: { token: string; mayPost: boolean }
   readonly messages: MadeMessage[]
-  readonly agent: Dispatcher
 }
 
 const refused = (code: number, description: string): Answered => ({
@@ -123,29 +114,22 @@ export async function startTelegram(): Promise<TelegramServer> {
       if (asking.headers['host'] !== 'api.telegram.org') return { status: 404, body: '' }
       return asking.id === `bot${state.token}` ? route(asking) : refused(401, 'Unauthorized: invalid token specified')
     }
-  const server = await startProviderServer({
-    'POST /:id/getMe': ofBot(() => ok(bot)),
-    'POST /:id/getChat': ofBot(({ json }) => {
-      const chat = chatOf(json?.chat_id)
-      return chat === undefined ? invalid('chat not found') : ok(chat)
-    }),
-    'POST /:id/getChatMember': ofBot(showMember),
-    'POST /:id/sendMessage': ofBot(sendMessage),
-    'POST /:id/sendPhoto': ofBot(sendFile('photo', 'sendPhoto')),
-    'POST /:id/sendVideo': ofBot(sendFile('video', 'sendVideo')),
-    'POST /:id/sendMediaGroup': ofBot(sendMediaGroup),
-  })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/api\.telegram\.org$/, server.url, () => false)
-  return Object.assign(server, {
-    state,
-    messages,
-    agent: hosts.agent,
-    close: async () => {
-      hosts.end()
-      await close()
+  const server = await startHostedServer(
+    { hosts: /^https:\/\/api\.telegram\.org$/ },
+    {
+      'POST /:id/getMe': ofBot(() => ok(bot)),
+      'POST /:id/getChat': ofBot(({ json }) => {
+        const chat = chatOf(json?.chat_id)
+        return chat === undefined ? invalid('chat not found') : ok(chat)
+      }),
+      'POST /:id/getChatMember': ofBot(showMember),
+      'POST /:id/sendMessage': ofBot(sendMessage),
+      'POST /:id/sendPhoto': ofBot(sendFile('photo', 'sendPhoto')),
+      'POST /:id/sendVideo': ofBot(sendFile('video', 'sendVideo')),
+      'POST /:id/sendMediaGroup': ofBot(sendMediaGroup),
     },
-  })
+  )
+  return Object.assign(server, { state, messages })
 }
 
 function faultOf(type: string, file: SentFile | undefined): string | null {

@@ -1,8 +1,6 @@
 /** TikTok's sign-in, its Content Posting API, and its upload servers, as far as a client that posts sees of them, at their own hosts. */
-import type { Dispatcher } from 'undici'
-import { hostsHere } from './hosts-here.ts'
 import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
-import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, startHostedServer } from './provider-server.ts'
 
 export const tiktokApp = { client_key: 'awx1', client_secret: 'tt-secret' }
 
@@ -39,11 +37,10 @@ export interface TiktokCreator {
   posts(): TiktokPost[]
 }
 
-export interface TiktokServer extends ProviderServer {
+export interface TiktokServer extends HostedServer {
   addCreator(): TiktokCreator
   /** Whose a request is: by its token, or the address of an upload. */
   creatorOf(asking: Asking): TiktokCreator | undefined
-  readonly agent: Dispatcher
   /** Where somebody agrees to the app: for the first account. */
   readonly signIn: OAuthPages
 }
@@ -234,26 +231,18 @@ export async function startTiktok(): Promise<TiktokServer> {
         ? route(asking, creator)
         : invalid('type')
     })
-  const server = await startProviderServer({
-    'POST /v2/oauth/token/': giveToken,
-    'GET /v2/user/info/': signedIn(({ query }, { openId }) =>
-      query.get('fields') === 'open_id' ? ok({ user: { open_id: openId } }) : invalid('fields'),
-    ),
-    'POST /v2/post/publish/creator_info/query/': posting(showCreator),
-    'POST /v2/post/publish/video/init/': posting(begin),
-    'POST /v2/post/publish/status/fetch/': posting(showStatus),
-    'PUT /video/': receive,
-  })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/(open|open-upload)\.tiktokapis\.com$/, server.url, () => false)
-  return Object.assign(server, {
-    addCreator,
-    creatorOf,
-    agent: hosts.agent,
-    signIn,
-    close: async () => {
-      hosts.end()
-      await close()
+  const server = await startHostedServer(
+    { hosts: /^https:\/\/(open|open-upload)\.tiktokapis\.com$/ },
+    {
+      'POST /v2/oauth/token/': giveToken,
+      'GET /v2/user/info/': signedIn(({ query }, { openId }) =>
+        query.get('fields') === 'open_id' ? ok({ user: { open_id: openId } }) : invalid('fields'),
+      ),
+      'POST /v2/post/publish/creator_info/query/': posting(showCreator),
+      'POST /v2/post/publish/video/init/': posting(begin),
+      'POST /v2/post/publish/status/fetch/': posting(showStatus),
+      'PUT /video/': receive,
     },
-  })
+  )
+  return Object.assign(server, { addCreator, creatorOf, signIn })
 }

@@ -1,9 +1,8 @@
 /** X's API with one account, as far as a client that publishes sees of it. Its documentation says what it refuses. */
 import { createHmac, randomBytes } from 'node:crypto'
-import { hostsHere } from './hosts-here.ts'
 import { testRedirect } from './oauth-pages.ts'
-import type { Answered, Asking, ProviderServer, Routes } from './provider-server.ts'
-import { startProviderServer } from './provider-server.ts'
+import type { Answered, Asking, HostedServer, Routes } from './provider-server.ts'
+import { startHostedServer } from './provider-server.ts'
 
 interface MadePost {
   readonly id: string
@@ -32,7 +31,7 @@ interface XKeys {
   readonly tokenSecret: string
 }
 
-export interface XServer extends ProviderServer {
+export interface XServer extends HostedServer {
   readonly state: {
     keys: XKeys
     username: string
@@ -279,23 +278,15 @@ export async function startX(): Promise<XServer> {
   const roots = () => [server.url, xHost]
   const signed = (route: Routes[string]) => (asking: Asking) =>
     signedFields(asking, roots(), state.keys, nonces) ? route!(asking) : problem(401, 'Unauthorized', 'Unauthorized')
-  const server: ProviderServer = await startProviderServer({
-    ...Object.fromEntries(Object.entries(routes).map(([step, route]) => [step, signed(route)])),
-    'POST /oauth/request_token': giveRequestToken,
-    'POST /oauth/access_token': giveAccessToken,
-  })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/api\.x\.com$/, server.url, () => false)
-  return Object.assign(server, {
-    state,
-    posts,
-    media,
-    agree,
-    close: async () => {
-      hosts.end()
-      await close()
+  const server: HostedServer = await startHostedServer(
+    { hosts: /^https:\/\/api\.x\.com$/ },
+    {
+      ...Object.fromEntries(Object.entries(routes).map(([step, route]) => [step, signed(route)])),
+      'POST /oauth/request_token': giveRequestToken,
+      'POST /oauth/access_token': giveAccessToken,
     },
-  })
+  )
+  return Object.assign(server, { state, posts, media, agree })
 }
 
 function unknownField(json: Record<string, unknown> | undefined, known: readonly string[]): string | undefined {

@@ -1,8 +1,6 @@
 /** Google's sign-in and the YouTube Data API with one channel, as far as a client that uploads sees of them, at their own hosts. */
-import type { Dispatcher } from 'undici'
-import { hostsHere } from './hosts-here.ts'
 import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
-import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+import { type Answered, type Asking, type HostedServer, startHostedServer } from './provider-server.ts'
 
 export const googleClient = {
   client_id: '77-app.apps.googleusercontent.com',
@@ -30,7 +28,7 @@ interface Session {
   video: MadeVideo | undefined
 }
 
-export interface YoutubeServer extends ProviderServer {
+export interface YoutubeServer extends HostedServer {
   readonly state: {
     refreshToken: string
     scopes: string[]
@@ -46,7 +44,6 @@ export interface YoutubeServer extends ProviderServer {
     statistics: Readonly<Record<string, string>>
   }
   readonly videos: MadeVideo[]
-  readonly agent: Dispatcher
   /** Where somebody agrees to the app. */
   readonly signIn: OAuthPages
 }
@@ -211,24 +208,16 @@ export async function startYoutube(): Promise<YoutubeServer> {
     ['youtube', 'youtube.readonly'],
     ['youtube', 'youtube.upload'],
   ]
-  const server = await startProviderServer({
-    'POST /token': giveToken,
-    'GET /youtube/v3/channels': signedIn(reads, listChannels),
-    'GET /youtube/v3/playlistItems': signedIn(reads, listUploads),
-    'GET /youtube/v3/videos': signedIn(reads, listVideos),
-    'POST /upload/youtube/v3/videos': signedIn(uploads, begin),
-    'PUT /upload/youtube/v3/videos': signedIn(uploads, receive),
-  })
-  const { close } = server
-  const hosts = hostsHere(/^https:\/\/(oauth2|www)\.googleapis\.com$/, server.url, () => false)
-  return Object.assign(server, {
-    state,
-    videos,
-    agent: hosts.agent,
-    signIn,
-    close: async () => {
-      hosts.end()
-      await close()
+  const server = await startHostedServer(
+    { hosts: /^https:\/\/(oauth2|www)\.googleapis\.com$/ },
+    {
+      'POST /token': giveToken,
+      'GET /youtube/v3/channels': signedIn(reads, listChannels),
+      'GET /youtube/v3/playlistItems': signedIn(reads, listUploads),
+      'GET /youtube/v3/videos': signedIn(reads, listVideos),
+      'POST /upload/youtube/v3/videos': signedIn(uploads, begin),
+      'PUT /upload/youtube/v3/videos': signedIn(uploads, receive),
     },
-  })
+  )
+  return Object.assign(server, { state, videos, signIn })
 }

@@ -116,7 +116,7 @@ let nthFile = 0
 async function filesOf({ name, isFilm }: Point): Promise<number> {
   nthFile += 1
   const bytes = isFilm ? film({ data: 10_000 }) : png({ padTo: 500 + 20 * nthFile })
-  return uploadFile(api, mine.apiKey, bytes, { type: isFilm ? 'video/mp4' : 'image/png', altText: name })
+  return uploadFile(api, mine.apiKey, bytes, name)
 }
 
 /** The same account once more, as one with media is published at a time to each. */

@@ -32,8 +32,8 @@ beforeAll(() => {
 afterAll(() => publisher.close())
 afterEach(() => stores.pg.query('DELETE FROM post_engagement'))
 
-const imageOf = () => uploadFile(api, mine.apiKey, jpeg({ width: 40, height: 40 }), { type: 'image/jpeg' })
-const movieOf = () => uploadFile(api, mine.apiKey, film({ data: 1000 }), { type: 'video/mp4' })
+const imageOf = () => uploadFile(api, mine.apiKey, jpeg({ width: 40, height: 40 }))
+const movieOf = () => uploadFile(api, mine.apiKey, film({ data: 1000 }))
 /** A server for the test, which may not have found a fault in what it was asked. */
 async function forTest<Server extends { faults: unknown[]; close(): Promise<void> }>(starting: Promise<Server>) {
   const server = await starting

@@ -1,66 +1,48 @@
-import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { renewalLookMs } from '../../schemas/limits/publish-limits.ts'
-import { setUpApi } from '../support/api.ts'
-import { knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
-import { svcOn } from '../support/command-line.ts'
-import { listening } from '../support/listening.ts'
+import { knownHandles, startBluesky, testDid } from '../support/bluesky-server.ts'
+import { serve } from '../support/feeds.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
+import {
+  endedPost,
+  failed,
+  reschedule,
+  resultOf,
+  runPublisher,
+  scheduleForLater,
+  schedulePost,
+} from '../support/publisher.ts'
+import { setUpReceiver } from '../support/receiver.ts'
 import { isLong } from '../support/short-form.ts'
-import { connectBluesky, uploadFile } from '../support/social-platforms.ts'
+import { connectBluesky, connectTo, setUpPublishing } from '../support/social-platforms.ts'
 
 /** A request that hangs takes until its deadline. */
 const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startBluesky())
+const { stores, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startBluesky())
+const site = setUpReceiver()
 
 const connect = async (): Promise<number> => (await connectBluesky(stores, mine, on.server)).json.id
-const serializeAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
 const createStep = 'POST /xrpc/com.atproto.repo.createRecord'
 const stepsOf = (step: string) => on.server.asked.filter((asking) => asking.step === step)
-const publishNow = async (caption: string, account: number, media: number[] = []) =>
-  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
 
 test('an account that has another handle is the same one, and what was scheduled for it is published', async () => {
   const account = await connect()
-  const later = new Date(Date.now() + 3_600_000).toISOString()
   const draft = { title: 'Later', base_caption: 'Under another name', social_account_ids: [account] }
   const { id } = (await ask('POST', '/v1/posts', draft)).body
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: later })
+  await scheduleForLater(ask, id)
   on.server.state.handle = 'shop.example.com'
   const { json } = await connectBluesky(stores, mine, on.server)
   expect(json).toMatchObject({ id: account, handle: 'shop.example.com', display_name: 'shop.example.com' })
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')
   // Where another account is known by the handle, only the connection is renewed.
-  await svcOn(
-    stores,
-    'accounts',
-    'connect',
-    '--workspace',
-    String(mine.workspaceId),
-    '--platform',
-    'bluesky',
-    '--handle',
-    'new',
-  )
+  await connectTo(stores, mine, 'bluesky', '--handle', 'new')
   on.server.state.handle = 'new'
-  expect((await connectBluesky(stores, mine, on.server)).json).toMatchObject({
-    id: account,
-    handle: 'shop.example.com',
-  })
-})
-
-test('an app password that is refused is not connected', async () => {
-  const words = ['connect', '--workspace', String(mine.workspaceId), '--platform', 'bluesky', '--url', on.server.url]
-  const wrong = await svcOn(stores, 'accounts', ...words, '--secret', 'wrong', '--handle', testHandle)
-  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('Invalid identifier or password') })
+  const renewed = await connectBluesky(stores, mine, on.server)
+  expect(renewed.json).toMatchObject({ id: account, handle: 'shop.example.com' })
 })
 
 /** The marked parts of a record's text: their place in the bytes, and their kind. */
@@ -104,87 +86,68 @@ test('links, hashtags, and mentions of accounts that exist, are marked in the by
   })
 })
 
-test('images and films are uploaded as they are, with alternative texts and shapes', async () => {
+test('images and films are uploaded with alternative texts and shapes; a photo loses what its camera noted, and is upright', async () => {
   const account = await connect()
-  const picture = png({ width: 40, height: 30 })
-  const media = [
-    await uploadFile(api, mine.apiKey, picture, { altText: 'A bear' }),
-    await uploadFile(api, mine.apiKey, png({ width: 7 })),
-  ]
-  const films = [await uploadFile(api, mine.apiKey, film({ data: 200_000 }), { type: 'video/mp4', altText: 'A film' })]
+  const [picture, photo] = [png({ width: 40, height: 30 }), jpeg({ width: 40, height: 30, segments: exif(6) })]
+  const media = [await upload(picture, 'A bear'), await upload(photo)]
+  const films = [await upload(film({ data: 200_000 }), 'A film')]
   const posts = await Promise.all([publishNow('Look', account, media), publishNow('Watch', account, films)])
   expect(posts.map(({ status }) => status)).toEqual(['published', 'published'])
   const embedOf = (text: string) => on.server.records.find(({ record }) => record.text === text)!.record.embed
   const { images } = embedOf('Look')
   expect(images).toMatchObject([
     { alt: 'A bear', aspectRatio: { width: 40, height: 30 }, image: { mimeType: 'image/png', size: picture.length } },
-    { alt: '' },
+    { alt: '', aspectRatio: { width: 30, height: 40 }, image: { mimeType: 'image/jpeg' } },
   ])
-  expect(on.server.blobs.get(images[0].image.ref.$link)!.bytes.equals(picture)).toBe(true)
+  const sent = images.map(({ image }: { image: { ref: { $link: string } } }) => on.server.blobs.get(image.ref.$link)!)
+  expect(sent[0].bytes.equals(picture)).toBe(true)
+  expect([photo.includes('GPS'), sent[1].bytes.includes('GPS')]).toEqual([true, false])
   expect(embedOf('Watch')).toMatchObject({ $type: 'app.bsky.embed.video', alt: 'A film' })
-})
-
-test('a photo loses what its camera noted, and is shown upright', async () => {
-  const photo = jpeg({ width: 40, height: 30, segments: exif(6) })
-  const media = [await uploadFile(api, mine.apiKey, photo, { type: 'image/jpeg' })]
-  expect((await publishNow('A photo', await connect(), media)).status).toBe('published')
-  const [image] = on.server.records[0]!.record.embed.images
-  expect(image).toMatchObject({ aspectRatio: { width: 30, height: 40 }, image: { mimeType: 'image/jpeg' } })
-  const { bytes } = on.server.blobs.get(image.image.ref.$link)!
-  expect([photo.includes('GPS'), bytes.includes('GPS')]).toEqual([true, false])
 })
 
 test('a link without media has a card of its page, in each attempt; a page that can’t be read has none', async () => {
   const picture = png({ width: 40 })
-  const head = (tags: string) => `<title>Heading</title>${tags}`
-  const pages: Record<string, string | Buffer> = {
-    '/card': head(`<meta property="og:title" content="A &amp; B"><meta property="og:image" content="picture.png">`),
-    '/plain': head(`<meta name="description" content="About"><meta property="og:image" content="/large.png">`),
-    '/picture.png': picture,
-    '/large.png': Buffer.alloc(1_000_001),
-  }
-  const site = createServer(({ url, headers }, response) => {
-    const page = headers['user-agent'] === 'svc-card' ? pages[url!] : undefined
-    const type = typeof page === 'string' ? 'text/html' : 'image/png'
-    response.writeHead(page === undefined ? 404 : 200, { 'content-type': type }).end(page)
+  const page = (tags: string) => ({ body: `<title>Heading</title>${tags}`, headers: { 'Content-Type': 'text/html' } })
+  const headers = { 'Content-Type': 'image/png' }
+  serve(site, {
+    '/card': page(`<meta property="og:title" content="A &amp; B"><meta property="og:image" content="picture.png">`),
+    '/plain': page(`<meta name="description" content="About"><meta property="og:image" content="/large.png">`),
+    '/picture.png': { body: picture, headers },
+    '/large.png': { body: Buffer.alloc(1_000_001), headers },
   })
-  const { url: root } = await listening(site)
-  try {
-    const account = await connect()
-    let isFirst = true
-    on.server.hinder = ({ step, json }) => {
-      if (step !== createStep || !json.record.text.includes('/card') || !isFirst) return undefined
-      isFirst = false
-      return { status: 502, body: { error: 'UpstreamFailure' } }
-    }
-    const captions = ['card', 'plain', 'missing'].map((path) => `See “${root}/${path}”, and ${root}/card.`)
-    const media = [await uploadFile(api, mine.apiKey, png({ width: 7 }))]
-    const posts = await Promise.all(captions.map((caption) => publishNow(caption, account)))
-    posts.push(await publishNow(`With a picture: ${root}/card`, account, media))
-    expect(posts.map(({ status }) => status)).toEqual(Array(4).fill('published'))
-    const embeds = posts.map(
-      ({ base_caption }) => on.server.records.find(({ record }) => record.text === base_caption)!.record.embed,
-    )
-    const thumb = expect.objectContaining({ mimeType: 'image/png', size: picture.length })
-    const $type = 'app.bsky.embed.external'
-    expect(embeds).toEqual([
-      { $type, external: { uri: `${root}/card`, title: 'A & B', description: '', thumb } },
-      { $type, external: { uri: `${root}/plain`, title: 'Heading', description: 'About' } },
-      undefined,
-      expect.objectContaining({ $type: 'app.bsky.embed.images' }),
-    ])
-    on.server.hinder = ({ step }) =>
-      step.endsWith('uploadBlob') ? { status: 502, body: { error: 'UpstreamFailure' } } : undefined
-    const { base_caption } = await publishNow(`Without its picture: ${root}/card`, account)
-    const { embed } = on.server.records.find(({ record }) => record.text === base_caption)!.record
-    expect(embed).toEqual({ $type, external: { uri: `${root}/card`, title: 'A & B', description: '' } })
-  } finally {
-    site.closeAllConnections()
-    site.close()
+  const account = await connect()
+  let isFirst = true
+  on.server.hinder = ({ step, json }) => {
+    if (step !== createStep || !json.record.text.includes('/card') || !isFirst) return undefined
+    isFirst = false
+    return { status: 502, body: { error: 'UpstreamFailure' } }
   }
+  const captions = ['card', 'plain', 'missing'].map((path) => `See “${site.url}/${path}”, and ${site.url}/card.`)
+  const media = [await upload(png({ width: 7 }))]
+  const posts = await Promise.all(captions.map((caption) => publishNow(caption, account)))
+  posts.push(await publishNow(`With a picture: ${site.url}/card`, account, media))
+  expect(posts.map(({ status }) => status)).toEqual(Array(4).fill('published'))
+  const embeds = posts.map(
+    ({ base_caption }) => on.server.records.find(({ record }) => record.text === base_caption)!.record.embed,
+  )
+  const thumb = expect.objectContaining({ mimeType: 'image/png', size: picture.length })
+  const $type = 'app.bsky.embed.external'
+  expect(embeds).toEqual([
+    { $type, external: { uri: `${site.url}/card`, title: 'A & B', description: '', thumb } },
+    { $type, external: { uri: `${site.url}/plain`, title: 'Heading', description: 'About' } },
+    undefined,
+    expect.objectContaining({ $type: 'app.bsky.embed.images' }),
+  ])
+  on.server.hinder = ({ step }) =>
+    step.endsWith('uploadBlob') ? { status: 502, body: { error: 'UpstreamFailure' } } : undefined
+  const { base_caption } = await publishNow(`Without its picture: ${site.url}/card`, account)
+  const { embed } = on.server.records.find(({ record }) => record.text === base_caption)!.record
+  expect(embed).toEqual({ $type, external: { uri: `${site.url}/card`, title: 'A & B', description: '' } })
+  // As a program that makes previews.
+  expect(new Set(site.received.map(({ headers }) => headers['user-agent']))).toEqual(new Set(['svc-card']))
 })
 
-test('a session that has expired is renewed once for all that wait, and by the app password when it is too old', async () => {
+test('a session that has expired is renewed once for all that wait, and by the app password when it is too old; one that was revoked expires the account', async () => {
   const account = await connect()
   on.server.expireAccess()
   const ids = await Promise.all(
@@ -198,7 +161,14 @@ test('a session that has expired is renewed once for all that wait, and by the a
   expect((await publishNow('Months later', account)).status).toBe('published')
   // The first one was the connection's.
   expect(stepsOf('POST /xrpc/com.atproto.server.createSession')).toHaveLength(2)
-  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+  expect(await accounts()).toMatchObject([{ status: 'connected', health_status: 'ok' }])
+
+  on.server.expireAccess()
+  on.server.expireRefresh()
+  on.server.state.password = 'another'
+  const refused = await publishNow('Refused', account)
+  expect(resultOf(refused)).toEqual(failed('not_authorized', 'Invalid identifier or password'))
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
 })
 
 test('a session is renewed by one of two processes, whose refresh token works once; the other waits for it', async () => {
@@ -231,31 +201,15 @@ test('a session is renewed by one of two processes, whose refresh token works on
   answer()
   for (const id of [first, second]) expect((await endedPost(ask, id)).status).toBe('published')
   expect(renewals).toBe(1)
-  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+  expect(await accounts()).toMatchObject([{ status: 'connected', health_status: 'ok' }])
   await closed
 })
 
 test('an account whose credentials are of another SECRET_KEY is expired, and the post says why', async () => {
   const account = await connect()
-  await stores.pg.query(`UPDATE social_account_credentials SET sealed = '\\x0102' WHERE social_account_id = $1`, [
-    account,
-  ])
-  const post = await publishNow('Unread', account)
-  expect([post.status, post.targets[0]!.publish_result]).toMatchObject([
-    'failed',
-    { error: { code: 'not_authorized', message: expect.stringContaining('another SECRET_KEY'), retryable: false } },
-  ])
-  expect(await serializeAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
-})
-
-test('an app password that was revoked expires the account', async () => {
-  const account = await connect()
-  on.server.expireAccess()
-  on.server.expireRefresh()
-  on.server.state.password = 'another'
-  const post = await publishNow('Refused', account)
-  expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'not_authorized', retryable: false } })
-  expect(await serializeAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  await stores.pg.query("UPDATE social_account_credentials SET sealed = '\\x0102'")
+  expect(resultOf(await publishNow('Unread', account))).toEqual(failed('not_authorized', 'another SECRET_KEY'))
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
 })
 
 test.each(losses)(
@@ -291,13 +245,3 @@ test.each(losses)(
     }
   },
 )
-
-test('what the server refuses fails at once', async () => {
-  const account = await connect()
-  on.server.hinder = ({ step }) =>
-    step === createStep ? { status: 400, body: { error: 'InvalidRequest', message: 'Not like this' } } : undefined
-  const refused = await publishNow('Refused', account)
-  expect(refused.targets[0]!.publish_result).toMatchObject({
-    error: { code: 'refused', message: expect.stringContaining('Not like this'), retryable: false },
-  })
-})

@@ -1,23 +1,18 @@
 /** The first comment under a post: once, whatever happens in between; and the post stays published without it. */
 import { expect, test } from 'vitest'
-import { setUpApi, testApiHost } from '../support/api.ts'
+import { testApiHost } from '../support/api.ts'
 import { graphError } from '../support/container-server.ts'
 import { pageUrn, startLinkedin } from '../support/linkedin-server.ts'
 import { jpeg } from '../support/media-files.ts'
 import { page, startMeta } from '../support/meta-server.ts'
 import type { Asking, Hindrance } from '../support/provider-server.ts'
-import { endedPost, runPublisher, schedulePost, setUpPlatform, toldTo } from '../support/publisher.ts'
-import { asking, makeAccount } from '../support/publishing.ts'
-import { connectLinkedin, connectMeta, uploadFile } from '../support/social-platforms.ts'
+import { endedPost, scheduleForLater, schedulePost, toldTo } from '../support/publisher.ts'
+import { makeAccount } from '../support/publishing.ts'
+import { connectLinkedin, connectMeta, setUpPublishing } from '../support/social-platforms.ts'
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-
-async function startAll() {
-  const [meta, linkedin] = [
-    await startMeta((url) => Promise.resolve(api.ask(url.slice(testApiHost.length)))),
-    await startLinkedin(),
-  ]
+const { stores, mine, ask, on, upload, accounts } = setUpPublishing(async (api) => {
+  const meta = await startMeta((url) => api.ask(url.slice(testApiHost.length)))
+  const linkedin = await startLinkedin()
   return {
     meta,
     linkedin,
@@ -30,16 +25,14 @@ async function startAll() {
       await meta.close()
     },
   }
-}
-const on = setUpPlatform(stores, startAll)
+})
 const connectPage = async (platform: 'facebook' | 'instagram'): Promise<number> =>
   (await connectMeta(stores, mine, platform, '--page', page.id)).json.id
 const connectOnLinkedin = async (...words: string[]): Promise<number> =>
   (await connectLinkedin(stores, mine, ...words)).json.id
-const photo = () => uploadFile(api, mine.apiKey, jpeg({ width: 40, height: 40 }), { type: 'image/jpeg', altText: 'A' })
+const photo = () => upload(jpeg({ width: 40, height: 40 }), 'A')
 const comment = 'All of it: https://example.com/all #sale'
 const isCommenting = ({ step }: Asking) => step.startsWith('POST') && step.endsWith('/comments')
-const accounts = async () => (await ask('GET', '/v1/social-accounts')).body
 
 /** Hinders the first requests that publish a comment. */
 function hinderComments(...hindrances: Hindrance[]): void {
@@ -57,7 +50,7 @@ test('each platform with comments gets the first one under its post, once, thoug
   hinderComments('cut after')
   const due = { caption: 'Sale', firstComment: comment, media: [await photo()] }
   const id = await schedulePost(ask, { ...due, accounts: [facebook, instagram, linkedinPage, simulated] })
-  const post = await endedPost(ask, id, 120_000)
+  const post = await endedPost(ask, id)
   expect(post).toMatchObject({ status: 'published', first_comment: comment })
   const { meta, linkedin } = on.server
   const [onFacebook, onInstagram] = [meta.posts[0]!.id, meta.instagram[0]!.id]
@@ -88,7 +81,7 @@ test('an equal comment of somebody else isn’t taken for that of an attempt tha
     return 'cut before'
   }
   const due = { caption: 'Sale', firstComment: comment, media: [await photo()] }
-  const { targets } = await endedPost(ask, await schedulePost(ask, { ...due, accounts }), 120_000)
+  const { targets } = await endedPost(ask, await schedulePost(ask, { ...due, accounts }))
   const own = meta.comments.filter(({ from }) => from === undefined).map(({ id }) => id)
   expect(own).toHaveLength(2)
   expect(
@@ -111,7 +104,7 @@ test('a lost comment on Instagram that a crowd of newer ones may hide isn’t se
     return undefined
   }
   const due = { caption: 'Crowd', firstComment: comment, accounts: [account], media: [await photo()] }
-  const { targets } = await endedPost(ask, await schedulePost(ask, due), 120_000)
+  const { targets } = await endedPost(ask, await schedulePost(ask, due))
   const message = expect.stringMatching(/Look under the post$/)
   expect(targets[0]!.publish_result['first_comment']).toMatchObject({ error: { code: 'outcome_unknown', message } })
   expect(meta.comments.filter(({ from }) => from === undefined)).toHaveLength(1)
@@ -122,28 +115,10 @@ test('a page on LinkedIn whose lost comment can’t be looked for is told which 
   const { linkedin } = on.server
   hinderComments('cut before')
   linkedin.state.scopes = linkedin.state.scopes.filter((name) => name !== 'r_organization_social_feed')
-  const { targets } = await endedPost(
-    ask,
-    await schedulePost(ask, { caption: 'Page', firstComment: comment, accounts: [account] }),
-  )
+  const id = await schedulePost(ask, { caption: 'Page', firstComment: comment, accounts: [account] })
+  const { targets } = await endedPost(ask, id)
   const message = expect.stringContaining('to look for it there needs the scope r_organization_social_feed')
   expect(targets[0]!.publish_result['first_comment']).toMatchObject({ error: { code: 'outcome_unknown', message } })
-})
-
-test('a publisher that ends between the post and its comment leaves the comment to the next one', async () => {
-  const account = await connectPage('facebook')
-  const { meta } = on.server
-  let held = 0
-  meta.hinder = (asking) => (isCommenting(asking) && held++ === 0 ? 'hang after' : undefined)
-  const id = await schedulePost(ask, { caption: 'Ended', firstComment: comment, accounts: [account] })
-  await expect.poll(() => held).toBe(1)
-  await on.publisher.close()
-  on.publisher = runPublisher(stores, undefined, on.server.agent)
-  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({
-    external_id: meta.posts[0]!.id,
-    first_comment: { external_id: meta.comments[0]!.id },
-  })
-  expect([meta.posts.length, meta.comments.length]).toEqual([1, 1])
 })
 
 test('a comment that is refused leaves the post published, says why, and costs no account that is good for posts', async () => {
@@ -161,9 +136,7 @@ test('a comment that is refused leaves the post published, says why, and costs n
     { external_id: meta.posts[0]!.id, first_comment: lacking('pages_manage_engagement') },
     { external_id: server.posts[0]!.id, first_comment: lacking('w_member_social_feed') },
   ])
-  expect(
-    (await accounts()).map(({ status, health_status }: Record<string, string>) => [status, health_status]),
-  ).toEqual(Array(2).fill(['connected', 'warning']))
+  expect(await accounts()).toMatchObject(Array(2).fill({ status: 'connected', health_status: 'warning' }))
 })
 
 test('a comment of a person on LinkedIn whose answer is lost isn’t sent again', async () => {
@@ -209,7 +182,7 @@ test('a first comment is bounded, kept by changes that don’t name it, and clea
   expect((await ask('PATCH', path, { first_comment: null })).body.first_comment).toBe(null)
   const linkedin = await makeAccount(stores, mine.workspaceId, 'linkedin')
   await ask('PATCH', path, { social_account_ids: [linkedin] })
-  await ask('POST', `${path}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await scheduleForLater(ask, body.id)
   const long = await ask('PATCH', path, { first_comment: 'c'.repeat(1251) })
   expect([long.status, long.body.detail[0].ctx]).toMatchObject([
     422,

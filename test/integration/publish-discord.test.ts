@@ -1,23 +1,17 @@
 import { expect, test } from 'vitest'
-import { setUpApi } from '../support/api.ts'
 import { startDiscord, webhook, webhookUrl } from '../support/discord-server.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import { setUpMembers } from '../support/members.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, endLimit, failed, reschedule, resultOf, schedulePost, setUpPlatform } from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
-import { connectTo, uploadFile } from '../support/social-platforms.ts'
+import { endedPost, endLimit, failed, reschedule, resultOf, schedulePost } from '../support/publisher.ts'
+import { connectTo, setUpPublishing } from '../support/social-platforms.ts'
 
-const { stores, api, mine } = setUpApi()
+const { stores, api, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startDiscord())
 const { signInOwner } = setUpMembers({ stores, api })
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startDiscord())
 
 const connect = (secret = webhookUrl, ...words: string[]) =>
   connectTo(stores, mine, 'discord', '--secret', secret, ...words)
 const connectWebhook = async (): Promise<number> => (await connect()).json.id
-const publishNow = async (caption: string, account: number, media: number[] = []) =>
-  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
 const messagesOf = (text: string) => on.server.messages.filter(({ content }) => content === text)
 const published = (text: string) => {
   const { id } = messagesOf(text)[0]!
@@ -62,11 +56,7 @@ test('a channel is connected by the address of its webhook, under any of Discord
 test('a text, and images and videos with alternative texts, are published; a photo loses its place', async () => {
   const account = await connectWebhook()
   const [photo, picture, movie] = [jpeg({ width: 40, segments: exif(6) }), png({ width: 40 }), film({ data: 250_000 })]
-  const media = [
-    await uploadFile(api, mine.apiKey, photo, { type: 'image/jpeg', altText: 'Ein Bär – "groß"' }),
-    await uploadFile(api, mine.apiKey, picture),
-    await uploadFile(api, mine.apiKey, movie, { type: 'video/mp4', altText: 'A film' }),
-  ]
+  const media = [await upload(photo, 'Ein Bär – "groß"'), await upload(picture), await upload(movie, 'A film')]
   const text = '@everyone <@80351110224678912> **Sale** https://example.com/a_b "now" 🙂\nEnd'
   const posts = [await publishNow(text, account), await publishNow('Files', account, media)]
   expect(posts.map(resultOf)).toEqual([published(text), published('Files')])
@@ -115,7 +105,7 @@ test('a webhook that was deleted expires the account, and nothing shows its toke
   on.server.state.isThere = false
   const deleted = await publishNow('Deleted', account)
   expect(resultOf(deleted)).toEqual(failed('not_authorized', '404: Unknown Webhook'))
-  const accounts = (await ask('GET', '/v1/social-accounts')).body
-  expect(accounts).toMatchObject([{ status: 'expired', health_status: 'error' }])
-  expect(JSON.stringify([deleted, accounts])).not.toContain('SECRET')
+  const shown = await accounts()
+  expect(shown).toMatchObject([{ status: 'expired', health_status: 'error' }])
+  expect(JSON.stringify([deleted, shown])).not.toContain('SECRET')
 })

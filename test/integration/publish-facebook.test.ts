@@ -1,36 +1,29 @@
 import { expect, test } from 'vitest'
 import { metaListedMs, metaPostsEach } from '../../schemas/limits/publish-limits.ts'
-import { setUpApi } from '../support/api.ts'
 import { graphError } from '../support/container-server.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import { type MetaServer, page, personToken, startMeta } from '../support/meta-server.ts'
 import { answerOnce, type Hindrance } from '../support/provider-server.ts'
 import {
   endedPost,
+  endLimit,
   failed,
   reschedule,
   resultOf,
-  runPublisher,
+  scheduleForLater,
   schedulePost,
-  setUpPlatform,
 } from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
-import { connectMeta, uploadFile } from '../support/social-platforms.ts'
+import { connectMeta, setUpPublishing } from '../support/social-platforms.ts'
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startMeta())
+const { stores, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startMeta())
 
 const connect = (...words: string[]) => connectMeta(stores, mine, 'facebook', ...words)
 const connectPage = async (): Promise<number> => (await connect('--page', page.id)).json.id
-const accounts = async () => (await ask('GET', '/v1/social-accounts')).body
-const publishNow = async (caption: string, account: number, media: number[] = []) =>
-  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
 const published = (text: string) => {
   const { id } = on.server.posts.find((one) => one.text === text)!
   return expect.objectContaining({ provider: 'facebook', external_id: id, url: `https://www.facebook.com/${id}` })
 }
-const moviesOf = async () => [await uploadFile(api, mine.apiKey, film({ data: 250_000 }), { type: 'video/mp4' })]
+const moviesOf = async () => [await upload(film({ data: 250_000 }))]
 const publishSteps = ['POST /v25.0/:id/feed', 'POST /v25.0/:id/videos']
 
 /** Hinders the first requests that publish texts that begin so, each as it says. */
@@ -64,7 +57,7 @@ test('an app that requires proof of its secret gets it with each request', async
   const secretOf = (app_secret: unknown) => JSON.stringify({ access_token: personToken, app_secret })
   expect((await connect('--page', page.id, '--secret', secretOf('other'))).err).toContain('appsecret_proof')
   const { id } = (await connect('--page', page.id, '--secret', secretOf(appSecret))).json
-  const photo = await uploadFile(api, mine.apiKey, png({ width: 9 }))
+  const photo = await upload(png({ width: 9 }))
   const posts = [await publishNow('Photo', id, [photo]), await publishNow('Film', id, await moviesOf())]
   expect(posts.map(resultOf)).toEqual([published('Photo'), published('Film')])
 })
@@ -72,13 +65,13 @@ test('an app that requires proof of its secret gets it with each request', async
 test('a text, a link, photos with alternative texts and a video in parts are published', async () => {
   const account = await connectPage()
   const bytes = jpeg({ width: 40, height: 30, segments: exif(6) })
-  const photo = await uploadFile(api, mine.apiKey, bytes, { type: 'image/jpeg', altText: 'Ein Bär – "groß"' })
+  const photo = await upload(bytes, 'Ein Bär – "groß"')
   const movies = await moviesOf()
   const results = await Promise.all([
     publishNow('Sale (50 %) & more #now\nEnd', account),
     publishNow('See https://example.com/a_b#top.', account),
     publishNow('One', account, [photo]),
-    publishNow('Several', account, [photo, await uploadFile(api, mine.apiKey, png({ width: 9 }))]),
+    publishNow('Several', account, [photo, await upload(png({ width: 9 }))]),
     publishNow('Film', account, movies),
   ])
   expect(results.map(resultOf)).toEqual(results.map(({ base_caption }) => published(base_caption)))
@@ -99,7 +92,7 @@ test('a text, a link, photos with alternative texts and a video in parts are pub
   expect(resultOf(await publishNow('Unplayable', account, movies))).toEqual(failed('refused', 'Unsupported codec'))
 })
 
-test('a post whose answer is lost is found, one that never came or met a fault or limit of Meta’s is sent again', async () => {
+test('a post whose answer is lost is found though it is listed late, one that never came or met a fault or limit of Meta’s is sent again', async () => {
   const account = await connectPage()
   const movies = await moviesOf()
   // The page's history is long to read.
@@ -117,63 +110,57 @@ test('a post whose answer is lost is found, one that never came or met a fault o
     ...['Lost  #sale', 'Unsent', 'Odd', 'Limited'].map((caption) => publishNow(caption, account)),
     publishNow('Lost film', account, movies),
   ])
+  on.server.hinder = ({ step }) => {
+    if (step !== publishSteps[0]) return undefined
+    answerOnce(on.server, 'GET /v25.0/:id/published_posts', { status: 200, body: { data: [] } })
+    return 'cut after'
+  }
+  // With a photo: Facebook would refuse a text alone the second time.
+  posts.push(await publishNow('Listed late', account, [await upload(png({ width: 9 }))]))
+  expect(on.publisher.pauses).toContain(metaListedMs)
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
   expect(on.server.posts).toHaveLength(90 + posts.length)
 })
 
-test.each([
-  ['start', graphError(6000, 'There was a problem uploading your video file')],
-  ['transfer', graphError(390, 'Please try uploading it again', { error_subcode: 1363019 })],
-  ['finish', graphError(390, 'Please try uploading it again', { error_subcode: 1363011 })],
-])('a film whose %s Facebook asks to try again is sent again', async (phase, answer) => {
+test('a film whose beginning, part or end Facebook asks to try again is sent again', async () => {
   const account = await connectPage()
-  on.server.hinder = ({ step, bytes }) => {
-    if (step !== publishSteps[1] || !bytes.toString('latin1').includes(phase)) return undefined
-    on.server.hinder = () => undefined
-    return answer
+  const movies = await moviesOf()
+  const answers = {
+    start: graphError(6000, 'There was a problem uploading your video file'),
+    transfer: graphError(390, 'Please try uploading it again', { error_subcode: 1363019 }),
+    finish: graphError(390, 'Please try uploading it again', { error_subcode: 1363011 }),
   }
-  expect(resultOf(await publishNow(`Film ${phase}`, account, await moviesOf()))).toEqual(published(`Film ${phase}`))
-  expect(on.server.posts).toHaveLength(1)
+  for (const [phase, answer] of Object.entries(answers)) {
+    on.server.hinder = ({ step, bytes }) => {
+      if (step !== publishSteps[1] || !bytes.toString('latin1').includes(phase)) return undefined
+      on.server.hinder = () => undefined
+      return answer
+    }
+    expect(resultOf(await publishNow(`Film ${phase}`, account, movies))).toEqual(published(`Film ${phase}`))
+  }
+  expect(on.server.posts).toHaveLength(3)
 })
 
-test.each(['text', 'files'])(
-  'a post that nobody could look for when it failed is found later, though its %s changed since',
-  async (what) => {
-    const account = await connectPage()
-    const setStatus = (status: string) =>
-      stores.pg.query('UPDATE social_accounts SET status = $2 WHERE id = $1', [account, status])
-    on.server.hinder = async ({ step }) => {
-      if (step !== publishSteps[0]) return undefined
-      on.server.hinder = () => ({ status: 500, body: {} })
-      await setStatus('disconnected')
-      return 'cut after'
-    }
-    const media = [await uploadFile(api, mine.apiKey, png({ width: 9 }))]
-    const id = await schedulePost(ask, { caption: 'Sent', accounts: [account], media })
-    expect(resultOf(await endedPost(ask, id))).toEqual(failed('account_not_connected', 'disconnected'))
-    on.server.hinder = () => undefined
-    await setStatus('connected')
-    await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
-    const changed = what === 'text' ? { base_caption: 'Changed' } : { media_ids: await moviesOf() }
-    expect((await ask('PATCH', `/v1/posts/${id}`, changed)).status).toBe(200)
-    await reschedule(ask, id)
-    expect(resultOf(await endedPost(ask, id))).toEqual(published('Sent'))
-    expect(on.server.posts.map(({ text }) => text)).toEqual(['Sent'])
-  },
-)
-
-test('a pipeline that stops behind the request leaves one post, which the next one finds', async () => {
+test('a post that nobody could look for when it failed is found later, though its text and files changed since', async () => {
   const account = await connectPage()
-  hinderFirst({ Stopped: ['hang after'] })
-  const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
-  await expect.poll(() => on.server.posts.length).toBe(1)
-  await on.publisher.close()
-  // It is listed late.
-  answerOnce(on.server, 'GET /v25.0/:id/published_posts', { status: 200, body: { data: [] } })
-  on.publisher = runPublisher(stores, undefined, on.server.agent)
-  expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
-  expect(on.publisher.pauses).toContain(metaListedMs)
-  expect(on.server.posts).toHaveLength(1)
+  const setStatus = (status: string) =>
+    stores.pg.query('UPDATE social_accounts SET status = $2 WHERE id = $1', [account, status])
+  on.server.hinder = async ({ step }) => {
+    if (step !== publishSteps[0]) return undefined
+    on.server.hinder = () => ({ status: 500, body: {} })
+    await setStatus('disconnected')
+    return 'cut after'
+  }
+  const post = await publishNow('Sent', account, [await upload(png({ width: 9 }))])
+  expect(resultOf(post)).toEqual(failed('account_not_connected', 'disconnected'))
+  on.server.hinder = () => undefined
+  await setStatus('connected')
+  await scheduleForLater(ask, post.id)
+  const changed = { base_caption: 'Changed', media_ids: await moviesOf() }
+  expect((await ask('PATCH', `/v1/posts/${post.id}`, changed)).status).toBe(200)
+  await reschedule(ask, post.id)
+  expect(resultOf(await endedPost(ask, post.id))).toEqual(published('Sent'))
+  expect(on.server.posts.map(({ text }) => text)).toEqual(['Sent'])
 })
 
 test('a limit is waited for as long as Meta says; others’ posts and a crowd of newer ones aren’t taken for the lost one', async () => {
@@ -191,10 +178,7 @@ test('a limit is waited for as long as Meta says; others’ posts and a crowd of
   expect(resultOf(await publishNow('Crowded', account))).toEqual(failed('outcome_unknown', 'Look there first'))
   hinderFirst({ Waits: [{ ...graphError(80001, 'There have been too many calls'), headers: usage }] })
   const id = await schedulePost(ask, { caption: 'Waits', accounts: [account] })
-  const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND publish_result ? 'error'`
-  const due = () => stores.pg.query<{ due: Date }>(sql, [id])
-  await expect.poll(async () => (await due()).length).toBe(1)
-  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - 19 * 60_000)).toBeLessThan(60_000)
+  expect(Math.abs((await endLimit(stores, id)) - 19 * 60)).toBeLessThan(60)
 })
 
 test('a token that is over, and one that lacks a permission, expire the account with Meta’s words', async () => {
@@ -207,10 +191,10 @@ test('a token that is over, and one that lacks a permission, expire the account 
   on.server.state.permissions.push('pages_manage_posts')
   await connectPage()
   on.server.state.pageToken = 'EAAG-another'
-  const refused = await schedulePost(ask, { caption: 'Later', accounts: [account] })
-  expect(resultOf(await endedPost(ask, refused))).toEqual(failed('not_authorized', 'Session has expired'))
+  const refused = await publishNow('Later', account)
+  expect(resultOf(refused)).toEqual(failed('not_authorized', 'Session has expired'))
   // Nothing was published by it, so nothing has to be looked for.
   await connect('--page', page.id, '--secret', 'EAAG-another')
-  await reschedule(ask, refused)
-  expect((await endedPost(ask, refused)).status).toBe('published')
+  await reschedule(ask, refused.id)
+  expect((await endedPost(ask, refused.id)).status).toBe('published')
 })

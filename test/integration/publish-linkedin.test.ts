@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { type Dispatcher, MockAgent } from 'undici'
 import { expect, test } from 'vitest'
 import { linkedin } from '../../pipeline/publishing/linkedin.ts'
@@ -12,31 +11,32 @@ import {
   linkedinPostsEach,
   publishWaitMaxMs,
 } from '../../schemas/limits/publish-limits.ts'
-import { setUpApi } from '../support/api.ts'
+import { serve } from '../support/feeds.ts'
 import { linkedinApp, linkedinToken, member, pageUrn, startLinkedin } from '../support/linkedin-server.ts'
-import { listening } from '../support/listening.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import { answerOnce, type Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, resultOf, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
-import { connectLinkedin, uploadFile } from '../support/social-platforms.ts'
+import { endedPost, endLimit, failed, reschedule, resultOf, runPublisher, schedulePost } from '../support/publisher.ts'
+import { setUpReceiver } from '../support/receiver.ts'
+import { connectLinkedin, setUpPublishing } from '../support/social-platforms.ts'
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startLinkedin())
+const { stores, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startLinkedin())
+const site = setUpReceiver()
 
 const renewable = JSON.stringify({ access_token: linkedinToken, ...linkedinApp })
 const connect = async (...words: string[]): Promise<number> => (await connectLinkedin(stores, mine, ...words)).json.id
 const connectPage = () => connect('--page', '5583111')
-const accounts = async () => (await ask('GET', '/v1/social-accounts')).body
 const stepsOf = (step: string) => on.server.asked.filter((asking) => asking.step === step)
 const postStep = 'POST /rest/posts'
-const publishNow = async (caption: string, account: number, media: number[] = []) =>
-  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
-const picture = (altText = '', bytes = png({ width: 40 })) => uploadFile(api, mine.apiKey, bytes, { altText })
 const postOf = (text: string) => on.server.posts.find((one) => one.text === text)!
 
-test('a person and a page are connected by a token', async () => {
+test('a person and a page are connected by a token that LinkedIn takes, and that can list the page’s posts', async () => {
+  const refusals: [string[], string][] = [
+    [['--secret', 'other'], 'Invalid access token'],
+    [['--page', '77'], 'Not enough permissions to access: partnerApiPostsExternal.FINDER-author'],
+  ]
+  for (const [words, said] of refusals) {
+    expect(await connectLinkedin(stores, mine, ...words)).toMatchObject({ code: 1, err: expect.stringContaining(said) })
+  }
   const person = await connectLinkedin(stores, mine, '--secret', renewable)
   expect(person.json).toMatchObject({
     handle: 'Ada Shop (782bbtaQ)',
@@ -45,30 +45,18 @@ test('a person and a page are connected by a token', async () => {
     connection_type: 'oauth',
     status: 'connected',
   })
-  expect((await connectLinkedin(stores, mine, '--handle', 'ada')).json).toMatchObject({
-    id: person.json.id,
-    handle: 'ada',
-  })
+  const { json: renamed } = await connectLinkedin(stores, mine, '--handle', 'ada')
+  expect(renamed).toMatchObject({ id: person.json.id, handle: 'ada' })
   const taken = await connectLinkedin(stores, mine, '--page', '5583111', '--handle', 'ada')
   expect(taken).toMatchObject({ code: 1, err: expect.stringContaining('linkedin ada is another account') })
   const page = await connectLinkedin(stores, mine, '--page', '5583111')
   expect(page.json).toMatchObject({ handle: 'the-shop', display_name: 'The Shop', external_id: pageUrn })
+  expect(await accounts()).toHaveLength(2)
 })
 
 test('a page whose name the token can’t read goes by its id', async () => {
   on.server.state.scopes = ['w_organization_social', 'r_organization_social']
   expect((await connectLinkedin(stores, mine, '--page', '5583111')).json).toMatchObject({ handle: '5583111' })
-})
-
-test('a token that LinkedIn refuses, or that can’t list the page’s posts, is not connected', async () => {
-  const refusals: [string[], string][] = [
-    [['--secret', 'other'], 'Invalid access token'],
-    [['--page', '77'], 'Not enough permissions to access: partnerApiPostsExternal.FINDER-author'],
-  ]
-  for (const [words, said] of refusals) {
-    expect(await connectLinkedin(stores, mine, ...words)).toMatchObject({ code: 1, err: expect.stringContaining(said) })
-  }
-  expect(await accounts()).toEqual([])
 })
 
 test('a text is published as it was written, with its hashtags', async () => {
@@ -87,12 +75,12 @@ test('a text is published as it was written, with its hashtags', async () => {
 test('one image, several, and a video in parts are published with alternative texts, as a person and as a page', async () => {
   const [person, page] = [await connect(), await connectPage()]
   const photo = jpeg({ width: 40, height: 30, segments: exif(6) })
-  const first = await uploadFile(api, mine.apiKey, photo, { type: 'image/jpeg', altText: 'Ein Bär – "groß"' })
+  const first = await upload(photo, 'Ein Bär – "groß"')
   const movie = film({ data: 250_000 })
-  const films = [await uploadFile(api, mine.apiKey, movie, { type: 'video/mp4', altText: 'A film' })]
+  const films = [await upload(movie, 'A film')]
   const ended = await Promise.all([
     publishNow('One', person, [first]),
-    publishNow('Several', page, [first, await picture(), await picture('Third', png({ width: 9 }))]),
+    publishNow('Several', page, [first, await upload(png({ width: 40 })), await upload(png({ width: 9 }), 'Third')]),
     publishNow('Film', page, films),
   ])
   expect(ended.map(({ status }) => status)).toEqual(['published', 'published', 'published'])
@@ -106,36 +94,24 @@ test('one image, several, and a video in parts are published with alternative te
   expect(on.server.bytesOf(images[1].id).equals(png({ width: 40 }))).toBe(true)
   expect(on.server.bytesOf(postOf('Film').content.media.id).equals(movie)).toBe(true)
   on.server.state.canPlay = false
-  expect(resultOf(await publishNow('Unplayable', page, films))).toMatchObject({
-    error: { code: 'refused', message: expect.stringContaining('Unsupported codec') },
-  })
+  expect(resultOf(await publishNow('Unplayable', page, films))).toEqual(failed('refused', 'Unsupported codec'))
 })
 
 test('a link without media has its page’s title and picture', async () => {
-  const site = createServer(({ url }, response) => {
-    const page = `<title>A &amp; B</title><meta name="description" content="About"><meta property="og:image" content="/p.png">`
-    const isPicture = url === '/p.png'
-    const status = isPicture || url === '/card' ? 200 : 404
-    response.writeHead(status, { 'content-type': isPicture ? 'image/png' : 'text/html' })
-    response.end(isPicture ? png({ width: 40 }) : page)
+  const page = `<title>A &amp; B</title><meta name="description" content="About"><meta property="og:image" content="/p.png">`
+  const picture = png({ width: 40 })
+  serve(site, {
+    '/card': { body: page, headers: { 'Content-Type': 'text/html' } },
+    '/p.png': { body: picture, headers: { 'Content-Type': 'image/png' } },
   })
-  const { url: root } = await listening(site)
-  try {
-    const account = await connect()
-    await Promise.all([publishNow(`See ${root}/card.`, account), publishNow(`See ${root}/none`, account)])
-    const { article } = postOf(`See ${root}/card.`).content
-    expect(article).toEqual({
-      source: `${root}/card`,
-      title: 'A & B',
-      description: 'About',
-      thumbnail: expect.stringMatching(/image/),
-    })
-    expect(on.server.bytesOf(article.thumbnail).equals(png({ width: 40 }))).toBe(true)
-    expect(postOf(`See ${root}/none`).content).toBe(undefined)
-  } finally {
-    site.closeAllConnections()
-    site.close()
-  }
+  const account = await connect()
+  const [card, none] = ['card', 'none'].map((path) => `See ${site.url}/${path}`) as [string, string]
+  await Promise.all([publishNow(card, account), publishNow(none, account)])
+  const { article } = postOf(card).content
+  const thumbnail = expect.stringMatching(/image/)
+  expect(article).toEqual({ source: `${site.url}/card`, title: 'A & B', description: 'About', thumbnail })
+  expect(on.server.bytesOf(article.thumbnail).equals(picture)).toBe(true)
+  expect(postOf(none).content).toBe(undefined)
 })
 
 test('a file goes over https to public addresses alone, and the token to LinkedIn’s own hosts alone', async () => {
@@ -183,9 +159,8 @@ test('an access token that has expired is renewed once for all that wait; a refr
   const refused = await Promise.all(
     ['e', 'f'].map((name) => publishNow(`Refused: http://127.0.0.1:1/${name}`, account)),
   )
-  const error = { code: 'not_authorized', message: expect.stringContaining('expired or revoked'), retryable: false }
   // The other one may find the account expired already.
-  expect(refused.map(resultOf)).toContainEqual({ error })
+  expect(refused.map(resultOf)).toContainEqual(failed('not_authorized', 'expired or revoked'))
   expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
   // Nothing was published by them, so nothing has to be looked for.
   await connect('--secret', 'AQX-third')
@@ -198,21 +173,17 @@ test('an access token that has expired is renewed once for all that wait; a refr
 test('a token without a refresh token, or without a scope, expires the account with LinkedIn’s words', async () => {
   const account = await connect()
   on.server.state.scopes = ['openid', 'profile']
-  expect(resultOf(await publishNow('Unscoped', account))).toMatchObject({
-    error: { code: 'not_authorized', message: expect.stringContaining('Not enough permissions'), retryable: false },
-  })
+  expect(resultOf(await publishNow('Unscoped', account))).toEqual(failed('not_authorized', 'Not enough permissions'))
   expect(await accounts()).toMatchObject([{ status: 'expired' }])
   on.server.state.scopes = ['openid', 'profile', 'w_member_social']
   await connect()
   on.server.state.token = 'another'
-  const refused = await schedulePost(ask, { caption: 'Later', accounts: [account] })
-  expect(resultOf(await endedPost(ask, refused))).toMatchObject({
-    error: { code: 'not_authorized', message: expect.stringContaining('Invalid access token') },
-  })
+  const refused = await publishNow('Later', account)
+  expect(resultOf(refused)).toEqual(failed('not_authorized', 'Invalid access token'))
   // Nothing was published by it, so nothing has to be looked for.
   await connect('--secret', 'another')
-  await reschedule(ask, refused)
-  expect((await endedPost(ask, refused)).status).toBe('published')
+  await reschedule(ask, refused.id)
+  expect((await endedPost(ask, refused.id)).status).toBe('published')
 })
 
 /** Hinders the first requests to publish texts that begin so, each as it says. */
@@ -225,7 +196,7 @@ function hinderFirst(hindrances: Readonly<Record<string, Hindrance[]>>): void {
 
 test('a post whose answer is lost is found or refused as a repeat, never there twice; else it fails, and a person decides', async () => {
   const [person, page] = [await connect(), await connectPage()]
-  const media = [await picture('A bear')]
+  const media = [await upload(png({ width: 40 }), 'A bear')]
   const tooMany = { status: 429, body: { status: 429, serviceErrorCode: 101, message: 'Too many requests' } }
   hinderFirst({
     Lost: ['cut after', tooMany],
@@ -244,15 +215,12 @@ test('a post whose answer is lost is found or refused as a repeat, never there t
     publishNow(listed, page, media),
     publishNow('Not on the page', page, media),
   ])
-  const unknown = { code: 'outcome_unknown', message: expect.stringContaining('Look there first'), retryable: false }
-  expect(posts.map(({ base_caption, targets: [target] }) => [base_caption, target!.publish_result])).toEqual([
-    ...['Lost', 'Unsent', 'Away'].map((text) => [text, expect.objectContaining({ external_id: postOf(text).id })]),
-    ['Seen by nobody', { error: unknown }],
-    ...['Slow', listed, 'Not on the page'].map((text) => [
-      text,
-      expect.objectContaining({ external_id: postOf(text).id }),
-    ]),
-  ])
+  const unknown = failed('outcome_unknown', 'Look there first')
+  for (const post of posts) {
+    const { base_caption: text } = post
+    const expected = text === 'Seen by nobody' ? unknown : { external_id: postOf(text).id }
+    expect([text, resultOf(post)]).toMatchObject([text, expected])
+  }
   expect(new Set(on.server.posts.map(({ text }) => text)).size).toBe(on.server.posts.length)
   const { id } = posts.find(({ base_caption }) => base_caption === 'Seen by nobody')!
   await reschedule(ask, id)
@@ -279,7 +247,7 @@ test('an answer of LinkedIn that can’t be stored while Postgres is away is sto
       : stores.pg.transaction(work)
   on.publisher = runPublisher({ ...stores, pg: { ...stores.pg, transaction } }, undefined, on.server.agent)
   // With media no look-up could tell.
-  const post = await publishNow('Answered', account, [await picture()])
+  const post = await publishNow('Answered', account, [await upload(png({ width: 40 }))])
   expect(resultOf(post)).toMatchObject({ external_id: postOf('Answered').id })
   expect([failures > 2, on.server.posts.length]).toEqual([true, 1])
 })
@@ -293,7 +261,7 @@ test('a pipeline that stops behind the request leaves one post, which the next o
     await schedulePost(ask, { caption: 'Stopped for an hour', accounts: [person] }),
   ]
   await expect.poll(() => on.server.posts.length).toBe(3)
-  await on.publisher.close()
+  await on.publisher.cut()
   const hourAgo = `UPDATE post_targets SET sent_at = sent_at - interval '1 hour' WHERE post_id = $1`
   await stores.pg.query(hourAgo, [ids[2]])
   // It is listed late.
@@ -333,15 +301,12 @@ test('a second post of the same text, and one that LinkedIn refuses, fail at onc
     publishNow('Below others', page),
     publishNow('Linked: http://127.0.0.1:1/', account),
   ])
-  const error = (code: string, said: string) => ({
-    error: { code, message: expect.stringContaining(said), retryable: false },
-  })
   expect(results.map(resultOf)).toEqual([
-    error('refused', on.server.posts[0]!.id),
-    error('refused', 'urn:li:share:6759000000000000000'),
-    error('refused', 'FIELD_LENGTH_TOO_LONG'),
-    error('outcome_unknown', 'Look there first'),
-    error('outcome_unknown', 'Look there first'),
+    failed('refused', on.server.posts[0]!.id),
+    failed('refused', 'urn:li:share:6759000000000000000'),
+    failed('refused', 'FIELD_LENGTH_TOO_LONG'),
+    failed('outcome_unknown', 'Look there first'),
+    failed('outcome_unknown', 'Look there first'),
   ])
   expect(on.server.posts).toHaveLength(count)
   expect((await accounts())[1]).toMatchObject({ status: 'connected', health_status: 'warning' })
@@ -351,10 +316,7 @@ test('a quota of a day that is used up is waited for until midnight UTC, at most
   const message = 'Resource level throttle MEMBER DAY limit for calls to this resource is reached.'
   on.server.hinder = ({ step }) => (step === postStep ? { status: 429, body: { status: 429, message } } : undefined)
   const id = await schedulePost(ask, { caption: 'Too many', accounts: [await connect()] })
-  const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND publish_result ? 'error'`
-  const due = () => stores.pg.query<{ due: Date }>(sql, [id])
-  await expect.poll(async () => (await due()).length).toBe(1)
   const dayMs = 86_400_000
   const waitMs = Math.min(publishWaitMaxMs, dayMs - (Date.now() % dayMs))
-  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - waitMs)).toBeLessThan(60_000)
+  expect(Math.abs((await endLimit(stores, id)) * 1000 - waitMs)).toBeLessThan(60_000)
 })

@@ -1,26 +1,23 @@
 import { expect, test } from 'vitest'
 import { askProvider } from '../../pipeline/publishing/request.ts'
 import { providerRequestMs, publishAtOnceMax } from '../../schemas/limits/publish-limits.ts'
-import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { makeWorkspace } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { type MadeMedia, startMastodon } from '../support/mastodon-server.ts'
 import { film, png } from '../support/media-files.ts'
 import { paced } from '../support/paced.ts'
-import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, schedulePost, setUpPlatform } from '../support/publisher.ts'
-import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
+import { answerOnce, type Hindrance } from '../support/provider-server.ts'
+import { endedPost, failed, reschedule, resultOf, scheduleForLater, schedulePost } from '../support/publisher.ts'
+import { asking, makeAccount } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
-import { connectMastodon, uploadFile } from '../support/social-platforms.ts'
+import { connectMastodon, setUpPublishing } from '../support/social-platforms.ts'
 
 /** A request that hangs takes until its deadline. */
 const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startMastodon())
+const { stores, api, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startMastodon())
 
 const connect = async (): Promise<number> => (await connectMastodon(stores, mine, on.server)).json.id
-const serializeAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
 const stepsOf = (step: string) => on.server.asked.filter((asking) => asking.step === step)
 const publishStep = 'POST /api/v1/statuses'
 
@@ -37,7 +34,7 @@ test('an account is connected by its token', async () => {
     health_status: 'ok',
     provider_metadata: { url: on.server.url, characters_max: 500, media_max: 4 },
   })
-  expect(await serializeAccount()).toEqual(json)
+  expect(await accounts()).toEqual([json])
   // Known by its id on its instance, whatever it was called.
   await stores.pg.query(`UPDATE social_accounts SET handle = '@old@social.test' WHERE id = $1`, [json.id])
   expect((await connectMastodon(stores, mine, on.server)).json).toEqual(json)
@@ -50,13 +47,10 @@ test('an account is connected by its token', async () => {
 test('text, images and films are published as they are, with their alternative texts, in their order', async () => {
   const account = await connect()
   const pictures = [png({ width: 40 }), png({ width: 50 })]
-  const media = [
-    await uploadFile(api, mine.apiKey, pictures[0]!, { altText: 'Ein Bär – "groß"' }),
-    await uploadFile(api, mine.apiKey, pictures[1]!),
-  ]
+  const media = [await upload(pictures[0]!, 'Ein Bär – "groß"'), await upload(pictures[1]!)]
   const caption = 'Räumung 🐻\nhttps://example.com/spring'
   const bytes = film({ data: 300_000 })
-  const films = [await uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4', altText: 'A film' })]
+  const films = [await upload(bytes, 'A film')]
   // A question that meets a limit is asked later, and the film isn't uploaded again.
   let isRefused = false
   on.server.hinder = ({ step }) => {
@@ -65,7 +59,7 @@ test('text, images and films are published as they are, with their alternative t
     return { status: 429, headers: { 'x-ratelimit-reset': new Date(Date.now() + 9_000).toISOString() }, body: {} }
   }
   const watch = await schedulePost(ask, { caption: 'Watch', accounts: [account], media: films })
-  const post = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
+  const post = await publishNow(caption, account, media)
   // A film is attached once the instance has worked on it.
   expect((await endedPost(ask, watch)).status).toBe('published')
   const [made, ...again] = on.server.media.filter(({ contentType }) => contentType === 'video/mp4') as [MadeMedia]
@@ -89,8 +83,7 @@ test('an instance that answers with objects in place of texts keeps no post from
   const uri = 'https://social.test/users/shop/statuses/7'
   on.server.hinder = ({ step }) =>
     step === publishStep ? { status: 200, body: { id: '7', url: odd, uri } } : undefined
-  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Odd', accounts: [account] }))
-  expect(post).toMatchObject({ status: 'published', targets: [{ publish_result: { external_id: '7', url: uri } }] })
+  expect(resultOf(await publishNow('Odd', account))).toMatchObject({ external_id: '7', url: uri })
   const asked = { url: `${on.server.url}/api/v1/statuses`, method: 'POST', token: on.server.state.token } as const
   const { body } = await askProvider({ ...asked, signal: new AbortController().signal })
   expect(String(body['url'])).toBe('[object Object]')
@@ -101,7 +94,7 @@ test.each(losses)(
   async (how) => {
     const account = await connect()
     const schedule = (caption: string) => schedulePost(ask, { caption, accounts: [account] })
-    await endedPost(ask, await schedule('Twice'))
+    await publishNow('Twice', account)
     const reset = (ms: number) => ({
       'x-ratelimit-limit': '300',
       'x-ratelimit-reset': new Date(Date.now() + ms).toISOString(),
@@ -124,24 +117,24 @@ test.each(losses)(
     const ids = await Promise.all(captions.map(schedule))
     await expect.poll(() => on.server.statuses.some(({ text }) => text === 'Lost')).toBe(true)
     on.server.forgetKeys()
-    for (const id of ids) expect((await endedPost(ask, id)).status).toBe('published')
+    const posts = await Promise.all(ids.map((id) => endedPost(ask, id)))
+    expect(posts.map(({ status }) => status)).toEqual(captions.map(() => 'published'))
     expect(on.server.statuses.map(({ text }) => text).sort()).toEqual([...captions, 'Twice'].sort())
     const lost = on.server.statuses.find(({ text }) => text === 'Lost')!
-    const { targets } = (await ask<ShownPost>('GET', `/v1/posts/${ids[0]}`)).body
-    expect(targets[0]!.publish_result).toMatchObject({ external_id: lost.id })
+    expect(resultOf(posts[0]!)).toMatchObject({ external_id: lost.id })
     for (const caption of ['Again', 'Guarded', 'Slow']) {
       const tried = stepsOf(publishStep).filter(({ json }) => json.status === caption)
       const keys = tried.map(({ headers }) => headers['idempotency-key'])
       expect([caption, keys]).toEqual([caption, [keys[0], keys[0]]])
     }
-    expect(await serializeAccount()).toMatchObject({ health_status: 'ok' })
+    expect(await accounts()).toMatchObject([{ health_status: 'ok' }])
   },
 )
 
 test('posts of more pictures than an instance takes in a while are published one after the other, and no attempt is lost', async () => {
   const account = await connect()
   const media: number[] = []
-  for (const width of [40, 41, 42, 43]) media.push(await uploadFile(api, mine.apiKey, png({ width })))
+  for (const width of [40, 41, 42, 43]) media.push(await upload(png({ width })))
   const limit = { left: 30, resetAt: 0, refused: 0 }
   on.server.hinder = ({ step }) => {
     if (step !== 'POST /api/v2/media') return undefined
@@ -160,54 +153,29 @@ test('posts of more pictures than an instance takes in a while are published one
   expect(await stores.pg.query(counted, [account])).toEqual([{ attempts: 0 }])
 })
 
-test('an account that is connected anew while its old token is refused goes on with the new one', async () => {
-  const account = await connect()
-  on.server.hinder = async ({ step }) => {
-    if (step !== publishStep) return undefined
-    on.server.hinder = () => undefined
-    on.server.state.token = 'a-new-token'
-    await connect()
-    return { status: 401, body: { error: 'The access token is invalid' } }
-  }
-  const id = await schedulePost(ask, { caption: 'In between', accounts: [account] })
-  expect((await endedPost(ask, id)).status).toBe('published')
-  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
-})
-
-test('a token that was revoked fails the target, and the account has expired until it is connected anew; disconnecting deletes the new one', async () => {
+test('a token that was revoked fails the target, and the account has expired until it is connected anew', async () => {
   const account = await connect()
   on.server.state.token = 'another-token'
-  const id = await schedulePost(ask, { caption: 'Refused', accounts: [account] })
-  const post = await endedPost(ask, id)
-  expect(post.targets[0]!.publish_result).toEqual({
-    error: { code: 'not_authorized', message: expect.stringContaining('access token is invalid'), retryable: false },
-  })
-  expect(await serializeAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  const post = await publishNow('Refused', account)
+  expect(resultOf(post)).toEqual(failed('not_authorized', 'access token is invalid'))
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
   expect(await connect()).toBe(account)
-  await reschedule(ask, id)
-  expect((await endedPost(ask, id)).status).toBe('published')
-  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok', health_message: '' })
-  await svcOn(stores, 'accounts', 'disconnect', String(account))
-  const left = 'SELECT 1 FROM social_account_credentials WHERE social_account_id = $1'
-  expect(await stores.pg.query(left, [account])).toEqual([])
+  await reschedule(ask, post.id)
+  expect((await endedPost(ask, post.id)).status).toBe('published')
+  expect(await accounts()).toMatchObject([{ status: 'connected', health_status: 'ok', health_message: '' }])
 })
 
 test('what the instance refuses, and what its own limits would, fails at once', async () => {
   const account = await connect()
   // Postgres takes neither NUL nor half a character, wherever the text is cut.
   const error = `Validation failed: Text contains a forbidden word\0\ud83d ${'🙂'.repeat(500)}`
-  const refuse = { status: 422, body: { error } }
-  on.server.hinder = ({ step }) => (step === publishStep ? refuse : undefined)
-  const refused = await endedPost(ask, await schedulePost(ask, { caption: 'Refused', accounts: [account] }))
-  expect(refused.targets[0]!.publish_result).toMatchObject({
-    error: { code: 'refused', message: expect.stringContaining('forbidden word'), retryable: false },
-  })
+  answerOnce(on.server, publishStep, { status: 422, body: { error } })
+  expect(resultOf(await publishNow('Refused', account))).toEqual(failed('refused', 'forbidden word'))
   on.server.state.maxCharacters = 20
   await connect()
   const askedBefore = on.server.asked.length
   const caption = 'More than twenty characters are written here.'
-  const long = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account] }))
-  expect(long.targets[0]!.publish_result).toMatchObject({ error: { code: 'invalid', retryable: false } })
+  expect(resultOf(await publishNow(caption, account))).toEqual(failed('invalid', 'takes 20 characters'))
   expect(on.server.asked).toHaveLength(askedBefore)
 })
 
@@ -258,11 +226,9 @@ test('an account that is connected again while an attempt by its old token fails
     await connect()
     return undefined
   }
-  const post = await endedPost(ask, await schedulePost(ask, { caption: 'By the old one', accounts: [account] }))
-  expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'not_authorized' } })
-  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok', health_message: '' })
-  const next = await schedulePost(ask, { caption: 'By the new one', accounts: [account] })
-  expect((await endedPost(ask, next)).status).toBe('published')
+  expect(resultOf(await publishNow('By the old one', account))).toEqual(failed('not_authorized', 'was revoked'))
+  expect(await accounts()).toMatchObject([{ status: 'connected', health_status: 'ok', health_message: '' }])
+  expect((await publishNow('By the new one', account)).status).toBe('published')
 })
 
 test('a post whose account is disconnected in the middle of an attempt fails with that', async () => {
@@ -271,11 +237,9 @@ test('a post whose account is disconnected in the middle of an attempt fails wit
     if (step === 'POST /api/v2/media') await svcOn(stores, 'accounts', 'disconnect', String(account))
     return undefined
   }
-  const media = [await uploadFile(api, mine.apiKey, png({ width: 9 }))]
-  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Too late', accounts: [account], media }))
-  const error = { code: 'account_not_connected', message: 'The account is disconnected', retryable: false }
-  expect(post.targets[0]!.publish_result).toEqual({ error })
-  expect(await serializeAccount()).toMatchObject({ status: 'disconnected', health_status: 'ok' })
+  const post = await publishNow('Too late', account, [await upload(png({ width: 9 }))])
+  expect(resultOf(post)).toEqual(failed('account_not_connected', 'The account is disconnected'))
+  expect(await accounts()).toMatchObject([{ status: 'disconnected', health_status: 'ok' }])
   expect(on.server.statuses).toEqual([])
 })
 
@@ -285,18 +249,16 @@ test('an account whose answer was lost, and that is taken off the post and put b
     if (step === publishStep) return 'cut after'
     return step.endsWith('/statuses') ? { status: 422, body: { error: 'No' } } : undefined
   }
-  const id = await schedulePost(ask, { caption: 'Once', accounts: [account] })
-  expect((await endedPost(ask, id)).status).toBe('failed')
+  const { id, status } = await publishNow('Once', account)
+  expect(status).toBe('failed')
   on.server.hinder = () => undefined
   on.server.forgetKeys()
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await scheduleForLater(ask, id)
   for (const accounts of [[other], [account, other], [other], [account]]) {
     expect((await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: accounts })).status).toBe(200)
   }
   await reschedule(ask, id)
-  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({
-    external_id: on.server.statuses[0]!.id,
-  })
+  expect(resultOf(await endedPost(ask, id))).toMatchObject({ external_id: on.server.statuses[0]!.id })
   expect(on.server.statuses).toHaveLength(1)
 })
 
@@ -305,7 +267,7 @@ test('a limit of the credentials before ends once the account is connected again
   const limit = { status: 429, headers: { 'retry-after': '3600' }, body: { error: 'Too many requests' } }
   on.server.hinder = ({ step }) => (step === publishStep ? limit : undefined)
   const posts = [await schedulePost(ask, { caption: 'Limited', accounts: [account] })]
-  await expect.poll(async () => (await serializeAccount()).health_status).toBe('warning')
+  await expect.poll(accounts).toMatchObject([{ health_status: 'warning' }])
   posts.push(await schedulePost(ask, { caption: 'Held', accounts: [account] }))
   on.server.hinder = () => undefined
   await connect()
@@ -326,8 +288,7 @@ test.each([
       if (answer !== undefined) await connect()
       return answer
     }
-    const id = await schedulePost(ask, { caption: 'Meanwhile', accounts: [account] })
-    expect((await endedPost(ask, id)).status).toBe('published')
-    expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+    expect((await publishNow('Meanwhile', account)).status).toBe('published')
+    expect(await accounts()).toMatchObject([{ status: 'connected', health_status: 'ok' }])
   },
 )

@@ -1,23 +1,28 @@
 /** A post with a thread: each part once, as a reply to the one before, whatever happens in between. */
 import { expect, test } from 'vitest'
 import { partGoneMs } from '../../schemas/limits/publish-limits.ts'
-import { setUpApi, testApiHost } from '../support/api.ts'
+import { testApiHost } from '../support/api.ts'
 import { startBluesky } from '../support/bluesky-server.ts'
 import { graphError } from '../support/container-server.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
 import { startMeta, threadsToken } from '../support/meta-server.ts'
 import type { Asking, Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, schedulePost, setUpPlatform, toldTo } from '../support/publisher.ts'
-import { asking, type ShownPost } from '../support/publishing.ts'
-import { connectBluesky, connectMastodon, connectMeta, connectX, uploadFile } from '../support/social-platforms.ts'
+import {
+  endedPost,
+  failed,
+  reschedule,
+  resultOf,
+  scheduleForLater,
+  schedulePost,
+  toldTo,
+} from '../support/publisher.ts'
+import type { ShownPost } from '../support/publishing.ts'
+import { connectBluesky, connectMastodon, connectMeta, connectX, setUpPublishing } from '../support/social-platforms.ts'
 import { startX } from '../support/x-server.ts'
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-
-async function startAll() {
-  const meta = await startMeta((url) => Promise.resolve(api.ask(url.slice(testApiHost.length))))
+const { stores, mine, ask, on, upload, accounts } = setUpPublishing(async (api) => {
+  const meta = await startMeta((url) => api.ask(url.slice(testApiHost.length)))
   const [mastodon, bluesky, x] = [await startMastodon(), await startBluesky(), await startX()]
   const all = [meta, mastodon, bluesky, x]
   return {
@@ -33,8 +38,7 @@ async function startAll() {
       for (const one of all) await one.close()
     },
   }
-}
-const on = setUpPlatform(stores, startAll)
+})
 
 const connectAll = async (): Promise<number[]> => {
   const { mastodon, bluesky, x } = on.server
@@ -48,6 +52,9 @@ const connectAll = async (): Promise<number[]> => {
 }
 const connectTo = async (mastodon: MastodonServer): Promise<number> =>
   (await connectMastodon(stores, mine, mastodon)).json.id
+/** A thread on one account, once it has ended. */
+const publishThread = async (account: number, caption: string, ...thread: string[]) =>
+  endedPost(ask, await schedulePost(ask, { caption, thread, accounts: [account] }))
 
 interface Sent {
   readonly id: string
@@ -98,11 +105,8 @@ const texts = ['One', ...thread]
 
 test('each platform gets a thread part by part, each as a reply to the one before, with its files and its text for it', async () => {
   const accounts = await connectAll()
-  const [bear, fox] = [
-    await uploadFile(api, mine.apiKey, png({ width: 9 }), { altText: 'A bear' }),
-    await uploadFile(api, mine.apiKey, jpeg({ width: 40 }), { type: 'image/jpeg', altText: 'A fox' }),
-  ]
-  const walk = await uploadFile(api, mine.apiKey, film({ data: 250_000 }), { type: 'video/mp4', altText: 'A walk' })
+  const [bear, fox] = [await upload(png({ width: 9 }), 'A bear'), await upload(jpeg({ width: 40 }), 'A fox')]
+  const walk = await upload(film({ data: 250_000 }), 'A walk')
   const [two, three, four] = thread
   const parts = [
     { text: two, media_ids: [walk], platform_captions: {} },
@@ -110,7 +114,7 @@ test('each platform gets a thread part by part, each as a reply to the one befor
     { text: four, media_ids: [], platform_captions: {} },
   ]
   const due = { caption: 'One', thread: [...parts.slice(0, 2), four!], accounts, media: [bear] }
-  const post = await endedPost(ask, await schedulePost(ask, due), 120_000)
+  const post = await endedPost(ask, await schedulePost(ask, due))
   expect(post).toMatchObject({ status: 'published', media_ids: [bear], thread: parts })
   const sent = sentTo()
   const threeOn: Record<string, string> = parts[1]!.platform_captions
@@ -159,7 +163,7 @@ test('a part whose answer is lost is found, one that never came is sent again, a
   bluesky.hinder = lost((step) => step.endsWith('createRecord'))
   x.hinder = lost((step) => step === 'POST /2/tweets')
   meta.hinder = lost((step) => step.endsWith('threads_publish'))
-  const post = await endedPost(ask, await schedulePost(ask, { caption: 'One', thread, accounts }), 120_000)
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'One', thread, accounts }))
   expect(post.targets.map(({ status }) => status)).toEqual(Array(4).fill('published'))
   for (const [platform, sent] of Object.entries(sentTo())) {
     expect([platform, sent]).toEqual([platform, chainOf(sent, texts)])
@@ -179,26 +183,24 @@ test('a part that is refused leaves those before it; mended and scheduled anew, 
     if (refusal === slow) refusals.delete('Two')
     return refusal
   }
-  const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three', 'Four'], accounts: [account] })
-  const failed = await endedPost(ask, id)
+  const refused = await publishThread(account, 'One', 'Two', 'Three', 'Four')
+  const { id } = refused
   const parts = mastodon.statuses.map((one) => expect.objectContaining({ external_id: one.id }))
   const said = 'Part 3 of 4, the 2 before are published: The platform answered 422: Validation failed'
-  expect(failed.targets[0]).toMatchObject({
+  expect(refused.targets[0]).toMatchObject({
     status: 'failed',
     publish_result: { error: { code: 'refused', message: said, retryable: false }, parts },
   })
   expect(parts).toHaveLength(2)
   expect((await ask('DELETE', `/v1/posts/${id}`)).status).toBe(409)
 
-  const later = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }
-  const scheduled = await ask<ShownPost>('POST', `/v1/posts/${id}/schedule`, later)
-  expect(scheduled.body.targets[0]!.publish_result).toEqual({ parts })
+  expect(resultOf((await scheduleForLater(ask, id)).body)).toEqual({ parts })
   expect((await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: [] })).status).toBe(409)
   const mended = ['Two', 'Mended', 'Four']
   for (const thread of [['Changed', 'Mended'], [], null]) {
     expect((await ask('PATCH', `/v1/posts/${id}`, { thread })).status).toBe(409)
   }
-  const illustrated = { text: 'Two', media_ids: [await uploadFile(api, mine.apiKey, png())] }
+  const illustrated = { text: 'Two', media_ids: [await upload(png())] }
   expect((await ask('PATCH', `/v1/posts/${id}`, { thread: [illustrated, 'Three'] })).status).toBe(409)
   const asShown = mended.map((text) => ({ text, media_ids: [], platform_captions: {} }))
   expect((await ask('PATCH', `/v1/posts/${id}`, { thread: mended })).body).toMatchObject({ thread: asShown })
@@ -219,7 +221,7 @@ test('an account that shows no part of a begun thread can be dropped with its ca
   const both = { ...two, platform_captions: { ...two.platform_captions, x: 'Two, for X' } }
   const id = await schedulePost(ask, { caption: 'One', thread: [both, 'Three'], accounts: [begun, json.id] })
   expect((await endedPost(ask, id)).status).toBe('failed')
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await scheduleForLater(ask, id)
   const dropping = { social_account_ids: [begun], platform_captions: {} }
   const renamed = { ...two, platform_captions: { mastodon: 'Another' } }
   expect((await ask('PATCH', `/v1/posts/${id}`, { ...dropping, thread: [renamed] })).status).toBe(409)
@@ -236,7 +238,7 @@ test('each part of a thread, and each failure that is tried again, changes the p
     seen.push((await ask<ShownPost[]>('GET', '/v1/posts?limit=1')).body[0]!)
     return json.status === 'Two' && seen.length === 2 ? { status: 503, body: {} } : undefined
   }
-  seen.push(await endedPost(ask, await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })))
+  seen.push(await publishThread(account, 'One', 'Two'))
   expect(seen.map(({ targets }) => Object.keys(targets[0]!.publish_result).sort())).toEqual([
     [],
     ['parts'],
@@ -255,14 +257,14 @@ test('credentials that end between two parts fail the target; with a thread as s
     if (json?.status === 'Three') mastodon.state.token = 'another'
     return undefined
   }
-  const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
-  const error = { code: 'not_authorized', message: expect.stringMatching(/^Part 3 of 3, the 2 before are published: /) }
-  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
-  expect((await ask('GET', '/v1/social-accounts')).body).toMatchObject([{ status: 'expired' }])
+  const post = await publishThread(account, 'One', 'Two', 'Three')
+  const { id } = post
+  expect(resultOf(post)).toMatchObject(failed('not_authorized', 'Part 3 of 3, the 2 before are published: '))
+  expect(await accounts()).toMatchObject([{ status: 'expired' }])
   mastodon.state.token = token
   expect(await connectTo(mastodon)).toBe(account)
   const asked = mastodon.asked.length
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await scheduleForLater(ask, id)
   await ask('PATCH', `/v1/posts/${id}`, { thread: ['Two'] })
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).targets[0]).toMatchObject({
@@ -279,10 +281,8 @@ test('a thread of which the instance wouldn’t take a later part isn’t begun'
   const { mastodon } = on.server
   mastodon.state.maxCharacters = 100
   const account = await connectTo(mastodon)
-  const due = { caption: 'One', thread: ['Two', 'x'.repeat(101)], accounts: [account] }
-  const post = await endedPost(ask, await schedulePost(ask, due))
   const message = 'Part 1 of 3: Part 3 would be refused: The instance takes 100 characters, these are 101'
-  expect(post.targets[0]!.publish_result).toEqual({ error: { code: 'invalid', message, retryable: false } })
+  expect(resultOf(await publishThread(account, 'One', 'Two', 'x'.repeat(101)))).toEqual(failed('invalid', message))
   expect(mastodon.statuses).toEqual([])
 })
 
@@ -294,10 +294,10 @@ test('a token of Threads that may not reply leaves the first part, says what it 
     const isReply = form?.fields['reply_to_id'] !== undefined || `${bytes}`.includes('reply_to_id')
     return isReply ? { status: 400, body: lacking } : undefined
   }
-  const post = await endedPost(ask, await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [json.id] }))
   const message = expect.stringMatching(/^Part 2 of 2, the one before is published: .*threads_manage_replies/)
-  expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'permission_missing', message } })
-  expect((await ask('GET', '/v1/social-accounts')).body).toMatchObject([{ status: 'connected' }])
+  const error = { code: 'permission_missing', message }
+  expect(resultOf(await publishThread(json.id, 'One', 'Two'))).toMatchObject({ error })
+  expect(await accounts()).toMatchObject([{ status: 'connected' }])
   expect(meta.threads.map(({ text }) => text)).toEqual(['One'])
 })
 
@@ -335,9 +335,9 @@ test('a thread whose parts were deleted on the network fails with that, and resc
   for (const list of [mastodon.statuses, x.posts, meta.threads as unknown[]]) expect(list.splice(1)).toHaveLength(2)
   for (const record of bluesky.records.slice(1)) bluesky.remove(record)
   await reschedule(ask, id)
-  const failed = await endedPost(ask, id)
+  const { targets } = await endedPost(ask, id)
   const message = 'Part 2 of 4 was deleted there. Scheduled again, the thread goes on with part 2'
-  for (const { platform, publish_result } of failed.targets) {
+  for (const { platform, publish_result } of targets) {
     const parts = [{ external_id: sentTo()[platform]![0]!.id }]
     expect(publish_result).toMatchObject({ error: { code: 'part_deleted', message, retryable: false }, parts })
     expect(sentTo()[platform]).toHaveLength(1)
@@ -359,8 +359,8 @@ test('a part that a network shows late isn’t taken for a deleted one', async (
     const isLook = step === 'GET /api/v1/statuses/:id' && !isSecondLook()
     return isLook ? { status: 404, body: { error: 'Record not found' } } : undefined
   }
-  const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })
-  expect([(await endedPost(ask, id)).status, isSecondLook()]).toEqual(['published', true])
+  const { status } = await publishThread(account, 'One', 'Two')
+  expect([status, isSecondLook()]).toEqual(['published', true])
   expect(sentTo()['mastodon']).toEqual(chainOf(sentTo()['mastodon']!, ['One', 'Two']))
 })
 
@@ -383,13 +383,12 @@ test.each([
       if (step === 'GET /2/tweets') return answer(status, 'No reads')
       return isRefused && json?.text === 'Three' ? answer(403, 'A bad text') : undefined
     }
-    const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
-    const error = { code: 'refused', message: expect.stringContaining('A bad text') }
-    expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
-    expect((await ask('GET', '/v1/social-accounts')).body).toMatchObject([{ status: 'connected' }])
+    const post = await publishThread(account, 'One', 'Two', 'Three')
+    expect(resultOf(post)).toMatchObject(failed('refused', 'A bad text'))
+    expect(await accounts()).toMatchObject([{ status: 'connected' }])
     isRefused = false
-    await reschedule(ask, id)
-    expect((await endedPost(ask, id)).status).toBe('published')
+    await reschedule(ask, post.id)
+    expect((await endedPost(ask, post.id)).status).toBe('published')
     expect(sentTo()['x']).toEqual(chainOf(sentTo()['x']!, ['One', 'Two', 'Three']))
   },
 )
@@ -402,28 +401,25 @@ test('parts behind a deleted one have to be deleted, too: then the thread begins
     if (json?.status === 'Three') mastodon.statuses.pop()
     return undefined
   }
-  const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
-  const error = {
-    code: 'part_deleted',
-    message: expect.stringMatching(/^Part 2 of 3 was deleted there\. Scheduled again/),
-  }
-  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
+  const deleted = failed('part_deleted', 'Part 2 of 3 was deleted there. Scheduled again')
+  expect(resultOf(await publishThread(account, 'One', 'Two', 'Three'))).toMatchObject(deleted)
 
   mastodon.statuses.splice(0)
   mastodon.hinder = ({ json }) => (json?.status === 'Third' ? { status: 422, body: { error: 'No' } } : undefined)
-  const other = await schedulePost(ask, { caption: 'First', thread: ['Second', 'Third'], accounts: [account] })
-  expect((await endedPost(ask, other)).status).toBe('failed')
+  const { id: other, status } = await publishThread(account, 'First', 'Second', 'Third')
+  expect(status).toBe('failed')
   mastodon.hinder = () => undefined
   mastodon.statuses.shift()
-  const errorOf = async () => {
+  const resultNow = async () => {
     await reschedule(ask, other)
-    return (await endedPost(ask, other)).targets[0]!.publish_result['error']
+    return resultOf(await endedPost(ask, other))
   }
   const behind = 'Delete these as well and schedule the post again, or archive it'
-  expect(await errorOf()).toMatchObject({ message: `Part 1 of 3 was deleted there, but not part 2. ${behind}` })
+  const message = `Part 1 of 3 was deleted there, but not part 2. ${behind}`
+  expect(await resultNow()).toMatchObject(failed('part_deleted', message))
   expect(mastodon.statuses.splice(0).map(({ text }) => text)).toEqual(['Second'])
-  expect(await errorOf()).toMatchObject({ code: 'part_deleted', message: expect.stringContaining('on with part 1') })
-  await ask('POST', `/v1/posts/${other}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  expect(await resultNow()).toMatchObject(failed('part_deleted', 'on with part 1'))
+  await scheduleForLater(ask, other)
   const changed = await ask('PATCH', `/v1/posts/${other}`, { base_caption: 'Anew', thread: ['Second', 'Third'] })
   expect(changed.status).toBe(200)
   await reschedule(ask, other)
@@ -468,10 +464,8 @@ test('a thread that goes on behind a part that was found again is looked for, to
     ({ json }) => json?.record?.text === 'Two',
     () => bluesky.remove(bluesky.records[0]!),
   )
-  const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
-  const message = expect.stringContaining('Part 1 of 3 was deleted there, but not part 2')
-  const error = { code: 'part_deleted', message }
-  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
+  const error = failed('part_deleted', 'Part 1 of 3 was deleted there, but not part 2')
+  expect(resultOf(await publishThread(account, 'One', 'Two', 'Three'))).toMatchObject(error)
   expect(bluesky.records.map(({ record }) => record.text)).toEqual(['Two'])
 })
 
@@ -484,8 +478,7 @@ test('a status of the same text that replies to nothing isn’t taken for a part
     mastodon.statuses.push({ ...alone, id: '113999999999999', createdAt: new Date().toISOString() })
     return 'cut before'
   }
-  const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })
-  expect((await endedPost(ask, id)).status).toBe('published')
+  expect((await publishThread(account, 'One', 'Two')).status).toBe('published')
   const { statuses } = mastodon
   expect(statuses).toMatchObject([{ text: 'One' }, alone, { text: 'Two', inReplyTo: statuses[0]!.id }])
 })

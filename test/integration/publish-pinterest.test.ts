@@ -1,29 +1,19 @@
 import { expect, test } from 'vitest'
 import { pinterestListedMs } from '../../schemas/limits/publish-limits.ts'
-import { setUpApi } from '../support/api.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
 import { board, otherBoard, pinner, pinterestApp, pinterestToken, startPinterest } from '../support/pinterest-server.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, failed, reschedule, resultOf, schedulePost, setUpPlatform } from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
-import { connectTo, uploadFile } from '../support/social-platforms.ts'
+import { endedPost, failed, reschedule, resultOf, scheduleForLater } from '../support/publisher.ts'
+import { connectTo, setUpPublishing } from '../support/social-platforms.ts'
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startPinterest())
+const { stores, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startPinterest())
 
 const renewable = JSON.stringify({ access_token: pinterestToken, ...pinterestApp })
 const connect = (secret = pinterestToken, words = ['--board', board.id]) =>
   connectTo(stores, mine, 'pinterest', '--secret', secret, ...words)
 const connectBoard = async (secret?: string): Promise<number> => (await connect(secret)).json.id
-const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
-const pictureOf = (bytes = png({ width: 40 }), altText = '') => {
-  const type = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
-  return uploadFile(api, mine.apiKey, bytes, { type, altText })
-}
-const movieOf = () => uploadFile(api, mine.apiKey, film({ data: 250_000 }), { type: 'video/mp4' })
-const publishNow = async (caption: string, account: number, media: number[], title?: string) =>
-  endedPost(ask, await schedulePost(ask, { title, caption, accounts: [account], media }))
+const picture = png({ width: 40 })
+const movieOf = () => upload(film({ data: 250_000 }))
 const pinOf = (text: string) => on.server.pins.find(({ description }) => description === text)!
 const published = (text: string) => {
   const { id } = pinOf(text)
@@ -52,8 +42,8 @@ test('a board is connected by its account’s token; another’s board is not', 
 
 test('an image, several, and a video with its cover are pinned with title, link and alternative text', async () => {
   const account = await connectBoard()
-  const [photo, picture] = [jpeg({ width: 40, fill: 200_000 }), png({ padTo: 100_001 })]
-  const [first, second] = [await pictureOf(photo), await pictureOf(picture, 'Ein Bär – "groß"')]
+  const [photo, large] = [jpeg({ width: 40, fill: 200_000 }), png({ padTo: 100_001 })]
+  const [first, second] = [await upload(photo), await upload(large, 'Ein Bär – "groß"')]
   const text = 'Sale: https://example.com/a_b#top, "now"\nEnd'
   const posts = await Promise.all([
     publishNow(text, account, [second], `All\n ${'ä'.repeat(120)}`),
@@ -68,7 +58,7 @@ test('an image, several, and a video with its cover are pinned with title, link 
     source: 'image_base64',
   })
   const filesOf = (description: string) => pinOf(description).files.map((bytes) => bytes.toString('base64'))
-  const encoded = [photo, picture, film({ data: 250_000 })].map((bytes) => bytes.toString('base64'))
+  const encoded = [photo, large, film({ data: 250_000 })].map((bytes) => bytes.toString('base64'))
   expect([filesOf(text), filesOf('Several'), filesOf('Film')]).toEqual([
     [encoded[1]],
     [encoded[0], encoded[1]],
@@ -82,7 +72,7 @@ test('an image, several, and a video with its cover are pinned with title, link 
 
 test('a pin whose answer is lost is found though it is listed late, one that never came or met a limit is made again: each is there once', async () => {
   const account = await connectBoard()
-  const media = [await pictureOf()]
+  const media = [await upload(picture)]
   const limited = {
     status: 429,
     headers: { 'x-ratelimit-reset': '2' },
@@ -114,12 +104,12 @@ test('a pin that nobody could look for when it failed is found later, though its
     await setStatus('disconnected')
     return 'cut after'
   }
-  const media = [await pictureOf()]
-  const id = await schedulePost(ask, { title: 'Sent', caption: 'Text', accounts: [account], media })
-  expect(resultOf(await endedPost(ask, id))).toEqual(failed('account_not_connected', 'disconnected'))
+  const post = await publishNow('Text', account, [await upload(picture)], 'Sent')
+  const { id } = post
+  expect(resultOf(post)).toEqual(failed('account_not_connected', 'disconnected'))
   on.server.hinder = () => undefined
   await setStatus('connected')
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await scheduleForLater(ask, id)
   expect((await ask('PATCH', `/v1/posts/${id}`, { title: 'Changed' })).status).toBe(200)
   await reschedule(ask, id)
   expect(resultOf(await endedPost(ask, id))).toEqual(published('Text'))
@@ -128,7 +118,7 @@ test('a pin that nobody could look for when it failed is found later, though its
 
 test('an access token that has expired is renewed; a refresh token that is refused, or an app that may not pin, expires the account', async () => {
   const account = await connectBoard(renewable)
-  const media = [await pictureOf()]
+  const media = [await upload(picture)]
   on.server.state.token = 'pina_renewed'
   for (const text of ['Renewed', 'As before']) {
     expect((await publishNow(text, account, media)).status).toBe('published')
@@ -137,13 +127,13 @@ test('an access token that has expired is renewed; a refresh token that is refus
   Object.assign(on.server.state, { token: 'pina_third', refreshToken: 'revoked' })
   const refused = await publishNow('Revoked', account, media)
   expect(resultOf(refused)).toEqual(failed('not_authorized', 'invalid or expired'))
-  expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
   await connectBoard(JSON.stringify({ access_token: 'pina_third', ...pinterestApp, client_secret: 'changed-since' }))
   on.server.state.token = 'pina_fourth'
   expect(resultOf(await publishNow('Of another app', account, media))).toEqual(
     failed('not_authorized', 'Authentication failed'),
   )
-  expect(await readAccount()).toMatchObject({ status: 'expired' })
+  expect(await accounts()).toMatchObject([{ status: 'expired' }])
   await connectBoard('pina_fourth')
   on.server.state.mayPin = false
   expect(resultOf(await publishNow('Forbidden', account, media))).toEqual(failed('not_authorized', 'not permitted'))

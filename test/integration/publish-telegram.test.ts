@@ -1,24 +1,16 @@
 import { expect, test } from 'vitest'
 import { publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
-import { setUpApi } from '../support/api.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, endLimit, failed, reschedule, resultOf, schedulePost, setUpPlatform } from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
-import { connectTo, uploadFile } from '../support/social-platforms.ts'
+import { endedPost, endLimit, failed, reschedule, resultOf, schedulePost } from '../support/publisher.ts'
+import { connectTo, setUpPublishing } from '../support/social-platforms.ts'
 import { botToken, channels, startTelegram } from '../support/telegram-server.ts'
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startTelegram())
+const { stores, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startTelegram())
 
 const connect = (channel = '@theshop', secret = botToken) =>
   connectTo(stores, mine, 'telegram', '--secret', secret, `--channel=${channel}`)
 const connectChannel = async (channel?: string): Promise<number> => (await connect(channel)).json.id
-const pictureOf = (bytes: Buffer, type: string) => uploadFile(api, mine.apiKey, bytes, { type })
-const movieOf = (bytes: Buffer) => uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4' })
-const publishNow = async (caption: string, account: number, media: number[] = []) =>
-  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
 const messagesOf = (text: string) => on.server.messages.filter((one) => one.text === text)
 const published = (text: string, path = 'theshop') => {
   const id = String(messagesOf(text)[0]!.id)
@@ -57,7 +49,7 @@ test('a text, a photo, a video and an album are published as they were written, 
     png({ width: 9 }),
     film({ data: 250_000 }),
   ]
-  const media = [await pictureOf(photo, 'image/jpeg'), await pictureOf(picture, 'image/png'), await movieOf(movie)]
+  const media = [await upload(photo), await upload(picture), await upload(movie)]
   const text = '*Sale* <b>now</b> [all](https://example.com/a_b) & "more" 🙂\nEnd'
   const posts = [
     await publishNow(text, account),
@@ -78,11 +70,12 @@ test('a text, a photo, a video and an album are published as they were written, 
   expect(messagesOf('Film')[0]!.files[0]!.look).toMatchObject({ supports_streaming: 'true' })
 })
 
+const limit = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 300 } }
+
 test('a lost answer and an album that may be there in part fail, and are sent again by a person alone; a limit is waited for', async () => {
   const account = await connectChannel()
-  const media = [await pictureOf(png(), 'image/png'), await pictureOf(png({ width: 9 }), 'image/png')]
+  const media = [await upload(png()), await upload(png({ width: 9 }))]
   const part = 'Bad Request: failed to send message #2 with the error message "Too Many Requests: retry after 300"'
-  const limit = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 300 } }
   const hindered: Record<string, Hindrance> = {
     Lost: 'cut after',
     Unsent: 'cut before',
@@ -117,29 +110,19 @@ test('a lost answer and an album that may be there in part fail, and are sent ag
 
 test('an answer that is lost in the last attempt leaves the outcome unknown, too', async () => {
   const account = await connectChannel()
-  const limit = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 300 } }
-  on.server.hinder = ({ step }) => {
+  on.server.hinder = async ({ step }) => {
     if (!step.includes('/send')) return undefined
     on.server.hinder = (next) => (next.step.includes('/send') ? 'cut after' : undefined)
+    await stores.pg.query('UPDATE post_targets SET attempt_count = $1', [publishAttemptsMax - 1])
     return { status: 429, body: limit }
   }
   const id = await schedulePost(ask, { caption: 'Last', accounts: [account] })
-  await expect.poll(() => isLimited(id)).toBe(true)
-  await stores.pg.query('UPDATE post_targets SET attempt_count = $2 WHERE post_id = $1', [id, publishAttemptsMax - 1])
   await endLimit(stores, id)
   expect(resultOf(await endedPost(ask, id))).toEqual(failed('outcome_unknown', "Telegram didn't say"))
   on.server.hinder = () => undefined
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')
 })
-
-async function isLimited(postId: number): Promise<boolean> {
-  const [target] = await stores.pg.query<{ code: string | null }>(
-    `SELECT publish_result->'error'->>'code' AS code FROM post_targets WHERE post_id = $1`,
-    [postId],
-  )
-  return target!.code === 'rate_limited'
-}
 
 test('a refusal fails the post, a token that was revoked expires the account, and nothing shows the token', async () => {
   const account = await connectChannel()
@@ -154,7 +137,7 @@ test('a refusal fails the post, a token that was revoked expires the account, an
   on.server.state.token = '110201543:AAnext'
   const revoked = await publishNow('Revoked', account)
   expect(resultOf(revoked)).toEqual(failed('not_authorized', '401: Unauthorized'))
-  const accounts = (await ask('GET', '/v1/social-accounts')).body
-  expect(accounts).toMatchObject([{ status: 'expired', health_status: 'error' }])
-  expect(JSON.stringify([refusal, byProxy, revoked, accounts])).not.toContain('SECRET')
+  const shown = await accounts()
+  expect(shown).toMatchObject([{ status: 'expired', health_status: 'error' }])
+  expect(JSON.stringify([refusal, byProxy, revoked, shown])).not.toContain('SECRET')
 })

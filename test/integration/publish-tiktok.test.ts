@@ -1,12 +1,12 @@
 /** Each post has an account of its own: they are published side by side, which takes less time. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sleep } from '../../runtime/retry.ts'
 import { publishWaitMaxMs, tiktokArrivalMs, tiktokPartBytes } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import {
   endedPost,
+  endLimit,
   failed,
   reschedule,
   resultOf,
@@ -59,7 +59,7 @@ async function connectCreator(creator = server.addCreator(), privacy = 'everyone
 }
 type Account = Awaited<ReturnType<typeof connectCreator>>
 
-const movieOf = (bytes = film({ data: 300_000 })) => uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4' })
+const movieOf = (bytes = film({ data: 300_000 })) => uploadFile(api, mine.apiKey, bytes)
 const schedule = ({ id }: Account, caption: string, movie: number) =>
   schedulePost(ask, { caption, accounts: [id], media: [movie] })
 const publishNow = async (...args: Parameters<typeof schedule>) => endedPost(ask, await schedule(...args))
@@ -72,16 +72,6 @@ function published(account: Account, text: string) {
   const url = `https://www.tiktok.com/@${account.creator.username}/video/${postId}`
   return expect.objectContaining({ provider: 'tiktok', external_id: postId, url })
 }
-/** `expect.poll` doesn't know which of the tests side by side asks. */
-async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isSo())) await sleep(50)
-}
-/** Until an attempt has failed so, or later ones have ended the post. */
-const untilSaid = (id: number, said: string) =>
-  until(async () => {
-    const [{ status, publish_result }] = (await ask('GET', `/v1/posts/${id}`)).body.targets
-    return JSON.stringify(publish_result).includes(said) || ['published', 'failed'].includes(status)
-  })
 const renewalsOf = (...tokens: string[]) =>
   server.asked.filter(({ step, bytes }) => step === steps.renewal && tokens.some((token) => bytes.includes(token)))
 /** Parts of videos that were sent. */
@@ -190,13 +180,8 @@ test.concurrent('limits are waited for: a minute, and as long as a platform is b
   const wait = async (status: number, code: string, expectedMs: number) => {
     const account = await connectCreator()
     hindered.set(account.creator, { [steps.video]: [tiktokError(status, code)] })
-    const id = await schedule(account, 'Limited', movie)
-    await untilSaid(id, code)
-    const [row] = await stores.pg.query<{ wait: number }>(
-      'SELECT extract(epoch FROM next_attempt_at - now())::float8 * 1000 AS wait FROM post_targets WHERE post_id = $1',
-      [id],
-    )
-    expect(Math.abs(row!.wait - expectedMs)).toBeLessThan(30_000)
+    const waitMs = 1000 * (await endLimit(stores, await schedule(account, 'Limited', movie)))
+    expect(Math.abs(waitMs - expectedMs)).toBeLessThan(30_000)
   }
   await Promise.all([wait(429, 'rate_limit_exceeded', 60_000), wait(403, 'spam_risk_too_many_posts', publishWaitMaxMs)])
 })

@@ -1,73 +1,49 @@
 import { expect, test } from 'vitest'
 import { publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
-import { setUpApi } from '../support/api.ts'
-import { svcOn } from '../support/command-line.ts'
 import { film, png } from '../support/media-files.ts'
 import { answerOnce, type Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, schedulePost, setUpPlatform } from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
+import { endedPost, endLimit, failed, reschedule, resultOf, schedulePost } from '../support/publisher.ts'
 import { isLong } from '../support/short-form.ts'
-import { connectX, uploadFile } from '../support/social-platforms.ts'
+import { connectTo, connectX, setUpPublishing } from '../support/social-platforms.ts'
 import { secretOf, startX, xUserId } from '../support/x-server.ts'
 
 /** A request that hangs takes until its deadline. */
 const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startX())
+const { stores, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startX())
 
 const publishStep = 'POST /2/tweets'
 const connect = async (): Promise<number> => (await connectX(stores, mine, on.server)).json.id
-const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
-const schedule = (caption: string, account: number, media: number[] = []) =>
-  schedulePost(ask, { caption, accounts: [account], media })
-const publishNow = async (...post: Parameters<typeof schedule>) => endedPost(ask, await schedule(...post))
-const resultOf = async (...post: Parameters<typeof schedule>) => (await publishNow(...post)).targets[0]!.publish_result
 
 test('an account is known by its id, whatever it is called; values that X refuses, or in another order, are not connected', async () => {
   const { json } = await connectX(stores, mine, on.server)
   expect(json).toMatchObject({ handle: '@shop', display_name: 'The Shop', external_id: xUserId })
   on.server.state.username = 'renamed'
   expect((await connectX(stores, mine, on.server)).json).toMatchObject({ id: json.id, handle: '@renamed' })
-  const words = [
-    'connect',
-    '--workspace',
-    String(mine.workspaceId),
-    '--platform',
-    'x',
-    '--url',
-    on.server.url,
-    '--secret',
-  ]
   const { keys } = on.server.state
-  const wrong = await svcOn(stores, 'accounts', ...words, secretOf({ ...keys, tokenSecret: 'other' }))
-  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('401: Unauthorized') })
-  const swapped = await svcOn(
-    stores,
-    'accounts',
-    ...words,
-    secretOf({ ...keys, apiKey: keys.token, token: keys.apiKey }),
-  )
-  expect(swapped).toMatchObject({ code: 1, err: expect.stringContaining('API key, API key secret, access token') })
+  const refusals = [
+    [{ ...keys, tokenSecret: 'other' }, '401: Unauthorized'],
+    [{ ...keys, apiKey: keys.token, token: keys.apiKey }, 'API key, API key secret, access token'],
+  ] as const
+  for (const [wrong, said] of refusals) {
+    const { code, err } = await connectTo(stores, mine, 'x', '--url', on.server.url, '--secret', secretOf(wrong))
+    expect([code, err]).toEqual([1, expect.stringContaining(said)])
+  }
 })
 
 test('text, images and films are published as they are, in segments, with alternative texts', async () => {
   const account = await connect()
   const pictures = [png({ padTo: 4_900_000 }), png({ width: 50 })]
-  const media = [
-    await uploadFile(api, mine.apiKey, pictures[0]!, { altText: 'Ein Bär – "groß"' }),
-    await uploadFile(api, mine.apiKey, pictures[1]!),
-  ]
+  const media = [await upload(pictures[0]!, 'Ein Bär – "groß"'), await upload(pictures[1]!)]
   const bytes = film({ data: 300_000 })
-  const films = [await uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4', altText: 'A film' })]
+  const films = [await upload(bytes, 'A film')]
   const caption = 'Räumung 🐻\n\nhttps://example.com/spring?a=1&b=(2)'
   const [look, watch] = await Promise.all([publishNow(caption, account, media), publishNow('Watch', account, films)])
   expect(watch.status).toBe('published')
   // As long as X says.
   expect(on.publisher.pauses).toContain(2_000)
   const made = on.server.posts.find(({ text }) => text === caption)!
-  expect(look.targets[0]!.publish_result).toMatchObject({
+  expect(resultOf(look)).toMatchObject({
     provider: 'x',
     external_id: made.id,
     url: `https://x.com/shop/status/${made.id}`,
@@ -84,7 +60,7 @@ test('text, images and films are published as they are, in segments, with altern
 
 test.each(losses)('what fails for now is tried again, and a post whose answer is lost (%s) is found', async (how) => {
   const account = await connect()
-  const media = [await uploadFile(api, mine.apiKey, png({ width: 7 }), { altText: 'A bear' })]
+  const media = [await upload(png({ width: 7 }), 'A bear')]
   const lost = '@bob: Größe > 5 & <b>: “https://Example.com/ä?b=1”, example.org/x und https://example.com/  !'
   const bare = 'Visit shop.com. shop.com, now (shop.com) shop.com! shop.com?ref=x, shop.com/größe'
   const hindered = new Map<string, () => Hindrance>([
@@ -122,9 +98,9 @@ test.each(losses)('what fails for now is tried again, and a post whose answer is
   expect(posts.map(({ status }) => status)).toEqual(captions.map(() => 'published'))
   expect(on.server.posts.map(({ text }) => text).sort()).toEqual([...captions].sort())
   expect([asks('Refused later').length, asks('Slow').length]).toEqual([2, 2])
-  const ids = posts.map(({ targets }) => (targets[0]!.publish_result as { external_id: string }).external_id)
+  const ids = posts.map((post) => resultOf(post)['external_id'])
   expect(ids).toEqual(captions.map((caption) => on.server.posts.find(({ text }) => text === caption)!.id))
-  expect(await readAccount()).toMatchObject({ health_status: 'ok' })
+  expect(await accounts()).toMatchObject([{ health_status: 'ok' }])
 })
 
 test('a limit of a day is waited for, at most as long as a platform is believed', async () => {
@@ -136,32 +112,24 @@ test('a limit of a day is waited for, at most as long as a platform is believed'
     'x-app-limit-24hour-remaining': '0',
     'x-app-limit-24hour-reset': inHours(20),
   }
-  answerOnce(on.server, publishStep, {
-    status: 429,
-    headers,
-    body: { errors: [{ code: 88, message: 'Rate limit exceeded' }] },
-  })
-  const id = await schedule('Tomorrow', account)
-  await expect.poll(async () => (await readAccount()).health_message).toContain('429: Rate limit exceeded')
-  const [{ wait }] = (await stores.pg.query<{ wait: number }>(
-    'SELECT extract(epoch FROM next_attempt_at - now())::float8 * 1000 AS wait FROM post_targets WHERE post_id = $1',
-    [id],
-  )) as [{ wait: number }]
-  expect([wait > publishWaitMaxMs - 60_000, wait <= publishWaitMaxMs]).toEqual([true, true])
+  const limit = { status: 429, headers, body: { errors: [{ code: 88, message: 'Rate limit exceeded' }] } }
+  on.server.hinder = ({ step }) => (step === publishStep ? limit : undefined)
+  const waitMs = 1000 * (await endLimit(stores, await schedulePost(ask, { caption: 'Tomorrow', accounts: [account] })))
+  expect([waitMs > publishWaitMaxMs - 60_000, waitMs <= publishWaitMaxMs]).toEqual([true, true])
+  expect((await accounts())[0].health_message).toContain('429: Rate limit exceeded')
 })
 
 test('keys that were revoked, or that may only read, expire the account until it is connected anew', async () => {
   const account = await connect()
   on.server.state.keys = { ...on.server.state.keys, tokenSecret: 'made-anew' }
-  const error = { code: 'not_authorized', message: expect.stringContaining('Unauthorized'), retryable: false }
   const revoked = await publishNow('Revoked', account)
-  expect(revoked.targets[0]!.publish_result).toEqual({ error })
-  expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  expect(resultOf(revoked)).toEqual(failed('not_authorized', 'Unauthorized'))
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
   expect(await connect()).toBe(account)
   on.server.state.isReadOnly = true
-  const message = expect.stringContaining('oauth1 app permissions')
-  expect(await resultOf('Read only', account)).toEqual({ error: { ...error, message } })
-  expect((await readAccount()).status).toBe('expired')
+  const readOnly = await publishNow('Read only', account)
+  expect(resultOf(readOnly)).toEqual(failed('not_authorized', 'oauth1 app permissions'))
+  expect(await accounts()).toMatchObject([{ status: 'expired' }])
   on.server.state.isReadOnly = false
   await connect()
   await reschedule(ask, revoked.id)
@@ -170,19 +138,16 @@ test('keys that were revoked, or that may only read, expire the account until it
 
 test('what X refuses fails at once: a repetition, a film that it can’t process, a post without credit', async () => {
   const account = await connect()
-  const refused = (message: string) => ({
-    error: { code: 'refused', message: expect.stringContaining(message), retryable: false },
-  })
-  expect(await resultOf('Same', account)).toMatchObject({ provider: 'x' })
-  expect(await resultOf('Same', account)).toEqual(refused('duplicate content'))
+  expect(resultOf(await publishNow('Same', account))).toMatchObject({ provider: 'x' })
+  expect(resultOf(await publishNow('Same', account))).toEqual(failed('refused', 'duplicate content'))
   on.server.state.failsVideos = true
-  const films = [await uploadFile(api, mine.apiKey, film({ data: 1_000 }), { type: 'video/mp4' })]
-  expect(await resultOf('Film', account, films)).toEqual(refused('Unsupported video format'))
+  const films = [await upload(film({ data: 1_000 }))]
+  expect(resultOf(await publishNow('Film', account, films))).toEqual(failed('refused', 'Unsupported video format'))
   answerOnce(on.server, publishStep, {
     status: 402,
     body: { title: 'Payment Required', detail: 'credits depleted', status: 402 },
   })
-  expect(await resultOf('Poor', account)).toEqual(refused('402: credits depleted'))
+  expect(resultOf(await publishNow('Poor', account))).toEqual(failed('refused', '402: credits depleted'))
   expect(on.server.posts.map(({ text }) => text)).toEqual(['Same'])
-  expect(await readAccount()).toMatchObject({ status: 'connected', health_status: 'warning' })
+  expect(await accounts()).toMatchObject([{ status: 'connected', health_status: 'warning' }])
 })

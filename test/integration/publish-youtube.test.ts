@@ -6,33 +6,18 @@ import {
   youtubePartBytes,
 } from '../../schemas/limits/publish-limits.ts'
 import { dayMs, wallTimeAt } from '../../schemas/time/time-zone.ts'
-import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
 import { onOneDay } from '../support/one-day.ts'
 import { type Answered, answerOnce, type Hindrance } from '../support/provider-server.ts'
-import {
-  endedPost,
-  failed,
-  reschedule,
-  resultOf,
-  runPublisher,
-  schedulePost,
-  setUpPlatform,
-} from '../support/publisher.ts'
-import { asking } from '../support/publishing.ts'
-import { connectTo, uploadFile } from '../support/social-platforms.ts'
+import { endedPost, endLimit, failed, reschedule, resultOf, runPublisher, schedulePost } from '../support/publisher.ts'
+import { connectTo, setUpPublishing } from '../support/social-platforms.ts'
 import { channel, googleClient, googleError, startYoutube } from '../support/youtube-server.ts'
 
-const { stores, api, mine } = setUpApi()
-const ask = asking(api, () => mine.apiKey)
-const on = setUpPlatform(stores, () => startYoutube())
+const { stores, mine, ask, on, publishNow, upload, accounts } = setUpPublishing(() => startYoutube())
 
 const connect = (secret = JSON.stringify(googleClient)) => connectTo(stores, mine, 'youtube', '--secret', secret)
 const connectChannel = async (): Promise<number> => (await connect()).json.id
-const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
-const movieOf = (bytes = film({ data: 300_000 })) => uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4' })
-const publishNow = async (caption: string, account: number, movie: number, title?: string) =>
-  endedPost(ask, await schedulePost(ask, { caption, title, accounts: [account], media: [movie] }))
+const moviesOf = async (bytes = film({ data: 300_000 })) => [await upload(bytes)]
 const videosOf = (text: string) => on.server.videos.filter(({ description }) => description === text)
 const published = (text: string) => {
   const { id } = videosOf(text)[0]!
@@ -79,7 +64,7 @@ test('a video goes in parts, with title and description as YouTube takes them', 
   const bytes = film({ data: youtubePartBytes + 300_000 })
   on.server.state.polls = 1
   const title = `Sale <now>\n${'ä'.repeat(120)}`
-  const post = await publishNow('Up to <50 %> & more\nhttps://example.com', account, await movieOf(bytes), title)
+  const post = await publishNow('Up to <50 %> & more\nhttps://example.com', account, await moviesOf(bytes), title)
   const text = 'Up to ‹50 %› & more\nhttps://example.com'
   expect(resultOf(post)).toEqual(published(text))
   expect(on.server.videos).toMatchObject([
@@ -89,28 +74,28 @@ test('a video goes in parts, with title and description as YouTube takes them', 
   expect(on.server.asked.filter(({ step }) => step.startsWith('PUT '))).toHaveLength(2)
   on.server.state.polls = 0
   const captions = { youtube: '<'.repeat(5_000) }
-  const id = await schedulePost(ask, { caption: 'Long', captions, accounts: [account], media: [await movieOf()] })
+  const id = await schedulePost(ask, { caption: 'Long', captions, accounts: [account], media: await moviesOf() })
   expect((await endedPost(ask, id)).status).toBe('published')
 })
 
 test('a video that YouTube can’t process, rejects or keeps private fails with the reason', async () => {
   const account = await connectChannel()
-  const movie = await movieOf()
+  const media = await moviesOf()
   on.server.state.outcome = { uploadStatus: 'failed', failureReason: 'codec' }
-  expect(resultOf(await publishNow('Odd', account, movie))).toEqual(failed('refused', 'codec'))
+  expect(resultOf(await publishNow('Odd', account, media))).toEqual(failed('refused', 'codec'))
   on.server.state.outcome = { uploadStatus: 'rejected', rejectionReason: 'duplicate' }
-  expect(resultOf(await publishNow('Again', account, movie))).toEqual(failed('refused', 'duplicate'))
+  expect(resultOf(await publishNow('Again', account, media))).toEqual(failed('refused', 'duplicate'))
   on.server.state.outcome = { uploadStatus: 'processed' }
   on.server.state.isAudited = false
-  expect(resultOf(await publishNow('Unaudited', account, movie))).toEqual(failed('refused', 'private'))
+  expect(resultOf(await publishNow('Unaudited', account, media))).toEqual(failed('refused', 'private'))
 })
 
 test('an upload goes on where it was when a request or its answer is lost: there is one video', async () => {
   const account = await connectChannel()
-  const movie = await movieOf()
+  const media = await moviesOf()
   hinderLast('cut after', 'cut before', { status: 503, body: '' })
   for (const text of ['Answer lost', 'Request lost', 'Away']) {
-    expect(resultOf(await publishNow(text, account, movie))).toEqual(published(text))
+    expect(resultOf(await publishNow(text, account, media))).toEqual(published(text))
   }
   // Before each request until bytes arrive again, and before the look at what became of each video.
   expect(on.publisher.pauses).toEqual(Array(8).fill(providerPollMs))
@@ -119,7 +104,7 @@ test('an upload goes on where it was when a request or its answer is lost: there
   on.server.hinder = ({ headers }) =>
     headers['content-range']?.startsWith(first) && hindered++ === 0 ? 'cut after' : undefined
   const bytes = film({ data: youtubePartBytes + 1_000 })
-  expect(resultOf(await publishNow('In parts', account, await movieOf(bytes)))).toEqual(published('In parts'))
+  expect(resultOf(await publishNow('In parts', account, await moviesOf(bytes)))).toEqual(published('In parts'))
   expect(hindered).toBe(1)
   expect(on.server.videos.map(({ description }) => description)).toEqual([
     'In parts',
@@ -137,10 +122,10 @@ test.each([
   async (...[when]) => {
     const account = await connectChannel()
     hinderLast(`hang ${when}`)
-    const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: [await movieOf()] })
+    const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: await moviesOf() })
     const puts = () => on.server.asked.filter(({ step }) => step.startsWith('PUT ')).length
     await expect.poll(puts).toBe(1)
-    await on.publisher.close()
+    await on.publisher.cut()
     // One that is there is listed late.
     answerOnce(on.server, 'GET /youtube/v3/playlistItems', { status: 200, body: { items: [] } })
     on.publisher = runPublisher(stores, undefined, on.server.agent)
@@ -153,42 +138,36 @@ test.each([
 test('a quota is waited for until midnight in California, and a limit of uploads as long as a platform is believed', async () => {
   await onOneDay('America/Los_Angeles')
   const account = await connectChannel()
-  const movie = await movieOf()
+  const media = await moviesOf()
   const untilMidnightMs = dayMs - (wallTimeAt(Date.now(), 'America/Los_Angeles') % dayMs)
   const limits: [Answered, number][] = [
     [googleError(403, 'quotaExceeded', 'You have exceeded your quota.'), Math.min(untilMidnightMs, publishWaitMaxMs)],
     [googleError(400, 'uploadLimitExceeded', 'Too many videos.'), publishWaitMaxMs],
   ]
   for (const [answer, expectedMs] of limits) {
-    on.server.hinder = ({ step }) => (step.startsWith('POST /upload') ? answer : undefined)
-    const id = await schedulePost(ask, { caption: 'Limited', accounts: [account], media: [movie] })
-    const read = async () => (await ask('GET', `/v1/posts/${id}`)).body.targets[0].publish_result
-    await expect.poll(read).toMatchObject(failed('rate_limited', 'answered 40', true))
-    const [row] = await stores.pg.query<{ wait: number }>(
-      'SELECT extract(epoch FROM next_attempt_at - now())::float8 * 1000 AS wait FROM post_targets WHERE post_id = $1',
-      [id],
-    )
-    expect(Math.abs(row!.wait - expectedMs)).toBeLessThan(60_000)
-    await stores.pg.query('UPDATE social_accounts SET held_until = now() WHERE id = $1', [account])
+    answerOnce(on.server, 'POST /upload/youtube/v3/videos', answer)
+    const id = await schedulePost(ask, { caption: 'Limited', accounts: [account], media })
+    expect(Math.abs((await endLimit(stores, id)) * 1000 - expectedMs)).toBeLessThan(60_000)
+    expect((await endedPost(ask, id)).status).toBe('published')
   }
 })
 
 test('an access token is renewed ahead of its end or after it; a refresh token that is revoked expires the account', async () => {
   on.server.state.expiresIn = 300
   const account = await connectChannel()
-  const movie = await movieOf()
+  const media = await moviesOf()
   const given = () => on.server.asked.filter(({ step }) => step === 'POST /token').length
   on.server.state.expiresIn = 3599
-  expect((await publishNow('Ahead', account, movie)).status).toBe('published')
+  expect((await publishNow('Ahead', account, media)).status).toBe('published')
   expect(given()).toBe(2)
   on.server.state.tokens.clear()
-  expect((await publishNow('Over', account, movie)).status).toBe('published')
+  expect((await publishNow('Over', account, media)).status).toBe('published')
   expect(given()).toBe(3)
   on.server.state.tokens.clear()
   on.server.state.refreshToken = 'revoked'
-  const refused = await publishNow('Revoked', account, movie)
+  const refused = await publishNow('Revoked', account, media)
   expect(resultOf(refused)).toEqual(failed('not_authorized', 'expired or revoked'))
-  expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
   on.server.state.refreshToken = googleClient.refresh_token
   await connectChannel()
   await reschedule(ask, refused.id)

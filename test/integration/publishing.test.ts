@@ -4,7 +4,17 @@ import { sleep } from '../../runtime/retry.ts'
 import { publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher, toldTo } from '../support/publisher.ts'
+import {
+  endedPost,
+  failed,
+  reschedule,
+  resultOf,
+  runPublisher,
+  scheduleForLater,
+  schedulePost,
+  type TestPublisher,
+  toldTo,
+} from '../support/publisher.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -66,9 +76,7 @@ test('a post that is not due, or was unscheduled, is left alone', async () => {
     (await ask<ShownPost>('POST', '/v1/posts', { title: 't', base_caption: 'later', social_account_ids: accounts }))
       .body.id
   const [later, unscheduled] = [await make(), await make()]
-  for (const id of [later, unscheduled]) {
-    await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
-  }
+  for (const id of [later, unscheduled]) await scheduleForLater(ask, id)
   await ask('POST', `/v1/posts/${unscheduled}/unschedule`)
   await endedPost(ask, await schedulePost(ask, { caption: 'now', accounts }))
   expect((await ask<ShownPost>('GET', `/v1/posts/${later}`)).body.status).toBe('scheduled')
@@ -103,12 +111,10 @@ test('a target that is refused fails the post; scheduled anew, only that target 
   const [x, linkedin] = [await account(), await account('linkedin')]
   const captions = { linkedin: 'Refused [simulate:fail]' }
   const id = await schedulePost(ask, { caption: 'Taken.', accounts: [x, linkedin], captions })
-  const failed = await endedPost(ask, id)
-  expect(failed.status).toBe('failed')
-  expect(failed.targets.map(({ status }) => status)).toEqual(['published', 'failed'])
-  expect(failed.targets[1]!.publish_result).toEqual({
-    error: { code: 'simulated_failure', message: expect.any(String), retryable: false },
-  })
+  const { status, targets } = await endedPost(ask, id)
+  expect(status).toBe('failed')
+  expect(targets.map((target) => target.status)).toEqual(['published', 'failed'])
+  expect(targets[1]!.publish_result).toEqual(failed('simulated_failure', ''))
   expect(await accountShown(linkedin)).toMatchObject({ status: 'connected', health_status: 'warning' })
   expect((await toldTo(stores, mine.workspaceId)).map(({ type }) => type).sort()).toEqual([
     'post.failed',
@@ -117,13 +123,12 @@ test('a target that is refused fails the post; scheduled anew, only that target 
   // One row for the post, whatever number of targets it has.
   expect((await auditedOf(id)).filter(([, actor]) => actor === 'system')).toEqual([['post.fail', 'system', 'pipeline']])
 
-  // Kept from being published at once, so that the caption can be changed.
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await scheduleForLater(ask, id)
   await ask('PATCH', `/v1/posts/${id}`, { platform_captions: { linkedin: 'Taken as well.' } })
   await reschedule(ask, id)
   const published = await endedPost(ask, id)
   expect(published.status).toBe('published')
-  expect(published.targets[0]).toEqual(failed.targets[0])
+  expect(published.targets[0]).toEqual(targets[0])
   expect(await accountShown(linkedin)).toMatchObject({ health_status: 'ok', health_message: '' })
   expect(await auditedOf(linkedin, 'social_account')).toEqual(
     Array(2).fill(['social_account.change_health', 'system', 'pipeline']),
@@ -150,9 +155,7 @@ test('a rate limit is waited out, and fails the target for good after so many at
   const posted = await schedulePost(ask, { caption: 'Too often [simulate:rate_limit]', accounts: [id] })
   await expect.poll(async () => (await accountShown(id)).health_status).toBe('warning')
   const post = await endedPost(ask, posted)
-  expect(post.targets[0]!.publish_result).toEqual({
-    error: { code: 'rate_limited', message: expect.any(String), retryable: true },
-  })
+  expect(resultOf(post)).toEqual(failed('rate_limited', '', true))
   expect(await accountShown(id)).toMatchObject({ status: 'connected', health_status: 'error' })
   const targets = await stores.pg.query('SELECT attempt_count FROM post_targets WHERE post_id = $1', [posted])
   expect(targets).toEqual([{ attempt_count: publishAttemptsMax - 1 }])
@@ -174,20 +177,16 @@ test.each([
   'nothing is published while its people could not stop it (%s), and a schedule publishes it later',
   async (code, end) => {
     const x = await account()
-    const { body } = await ask<ShownPost>('POST', '/v1/posts', {
-      title: 't',
-      base_caption: 'c',
-      social_account_ids: [x],
-    })
-    await ask('POST', `/v1/posts/${body.id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+    const post = { title: 't', base_caption: 'c', social_account_ids: [x] }
+    const { body } = await ask<ShownPost>('POST', '/v1/posts', post)
+    await scheduleForLater(ask, body.id)
     await stores.pg.query(end, [mine.workspaceId])
     await stores.pg.query('UPDATE posts SET scheduled_at = now() WHERE id = $1', [body.id])
     const told = async () => (await toldTo(stores, mine.workspaceId)).map(({ type }) => type)
     await expect.poll(told).toEqual(['post.failed'])
     await setPlan(stores.pg, mine.workspaceId, 'growth')
     await stores.pg.query('UPDATE workspaces SET suspended_at = NULL WHERE id = $1', [mine.workspaceId])
-    const { targets } = await endedPost(ask, body.id)
-    expect(targets[0]!.publish_result).toMatchObject({ error: { code, retryable: false } })
+    expect(resultOf(await endedPost(ask, body.id))).toEqual(failed(code, 'The workspace'))
     expect(await accountShown(x)).toMatchObject({ health_status: 'ok', health_message: '' })
     await reschedule(ask, body.id)
     expect((await endedPost(ask, body.id)).status).toBe('published')

@@ -27,7 +27,7 @@ export interface BlueskyServer extends ProviderServer {
 }
 
 export const testDid = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'
-export const testHandle = 'shop.bsky.test'
+const testHandle = 'shop.bsky.test'
 /** Handles of others, by which a text may mention them. */
 export const knownHandles = new Map([
   ['ada.bsky.test', 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa'],

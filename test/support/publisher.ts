@@ -1,6 +1,6 @@
 /** The publisher in the test's own process, and posts that are soon due. */
 import { type Dispatcher, MockAgent } from 'undici'
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeRenewals } from '../../pipeline/publishing/account-session.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
@@ -19,6 +19,8 @@ export interface TestPublisher extends Publisher {
   metrics(): Promise<string>
   /** Its pauses, in ms as they are in the product. */
   readonly pauses: readonly number[]
+  /** Closes it without the eight seconds that attempts under way have to end. */
+  cut(): Promise<void>
 }
 
 /** @param agent for links of captions: by default they lead nowhere but to this machine */
@@ -44,37 +46,16 @@ export function runPublisher(
     mediaUrl: makeMediaUrls(stores.secretKey, apiHost, systemClock),
     metrics: makePipelineMetrics(metrics),
   })
-  return { ...publisher, metrics: () => metrics.text(), pauses }
+  return { ...publisher, metrics: () => metrics.text(), pauses, cut: () => cut(publisher) }
 }
 
-interface PlatformServer {
-  /** For one that isn't reached by an address of this machine. */
-  readonly agent?: Dispatcher
-  /** Requests that break the platform's rules. */
-  readonly faults: readonly unknown[]
-  close(): Promise<void>
-}
-
-/** For each test of a file a publisher and a platform of its own, which finds no fault with what it is asked. */
-export function setUpPlatform<Server extends PlatformServer>(
-  stores: Parameters<typeof runPublisher>[0],
-  start: () => Promise<Server>,
-): { server: Server; publisher: TestPublisher } {
-  const on = {} as { server: Server; publisher: TestPublisher }
-  beforeAll(async () => {
-    on.server = await start()
-  })
-  beforeEach(() => {
-    on.publisher = runPublisher(stores, undefined, on.server.agent)
-  })
-  afterEach(async () => {
-    await on.publisher.close()
-    expect(on.server.faults).toEqual([])
-    await on.server.close()
-    on.server = await start()
-  })
-  afterAll(() => on.server.close())
-  return on
+function cut(publisher: Publisher): Promise<void> {
+  const { setTimeout: wait } = globalThis
+  // The first timer that it sets is that of the attempts.
+  const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementationOnce(((end: () => void) => wait(end, 0)) as never)
+  const closed = publisher.close()
+  timers.mockRestore()
+  return closed
 }
 
 function onThisMachine(): Dispatcher {
@@ -124,6 +105,10 @@ export async function reschedule(ask: Ask, id: number, by: 'schedule' | 'resched
     if (!text.includes('must lie in the future')) throw new Error(`the post wasn't scheduled: ${text}`)
   }
 }
+
+/** Keeps a post from being published at once, so that it can be changed. */
+export const scheduleForLater = (ask: Ask, id: number) =>
+  ask<ShownPost>('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
 
 /** The post once it is published or has failed. Asks for the list: a post alone comes with its performance, which is dear. */
 export async function endedPost(ask: Ask, id: number, withinMs = 120_000): Promise<ShownPost> {

@@ -135,19 +135,23 @@ async function twinOf(account: number): Promise<number> {
   return made!.id
 }
 
+async function connectAll() {
+  return {
+    mastodon: (await connectMastodon(stores, mine, mastodon)).json.id as number,
+    bluesky: (await connectBluesky(stores, mine, bluesky)).json.id as number,
+    x: (await connectX(stores, mine, x)).json.id as number,
+  }
+}
+
 const textsOf = () => ({
   mastodon: mastodon.statuses.map(({ text }) => text).sort(),
   bluesky: bluesky.records.map(({ record }) => record.text).sort(),
   x: x.posts.map(({ text }) => text).sort(),
 })
 
-test('killed between any two steps, each post is published once and none stays unfinished', async () => {
-  const accounts = {
-    mastodon: (await connectMastodon(stores, mine, mastodon)).json.id,
-    bluesky: (await connectBluesky(stores, mine, bluesky)).json.id,
-    x: (await connectX(stores, mine, x)).json.id,
-    facebook: (await connectMeta(stores, mine, 'facebook', '--page', page.id)).json.id,
-  }
+test('killed between any two steps, each post is published once and none stays unfinished, also without Redis', async () => {
+  const accounts = await connectAll()
+  const facebook: number = (await connectMeta(stores, mine, 'facebook', '--page', page.id)).json.id
   // By its caption, or by the alternative text of its file.
   const filmIds = new Set<string>()
   const onMastodon = holdAt(mastodonPoints, ({ json, form, id }, { name }) => {
@@ -198,7 +202,7 @@ test('killed between any two steps, each post is published once and none stays u
   for (const point of blueskyPoints) await schedule(point, accounts.bluesky)
   for (const point of xPoints) await schedule(point, accounts.x)
   for (const { name } of commentPoints) {
-    ids.push(await schedulePost(ask, { caption: `Post: ${name}`, firstComment: name, accounts: [accounts.facebook] }))
+    ids.push(await schedulePost(ask, { caption: `Post: ${name}`, firstComment: name, accounts: [facebook] }))
   }
   settlingId = await schedulePost(ask, { caption: 'mastodon-before-settle', accounts: [accounts.mastodon] })
   ids.push(settlingId)
@@ -232,7 +236,7 @@ test('killed between any two steps, each post is published once and none stays u
   await renewing.kill()
   await passLeases()
   bluesky.hinder = () => undefined
-  await start()
+  await start({ REDIS_URL: 'redis://127.0.0.1:1' })
   for (const id of ids) expect((await endedPost(ask, id, 90_000)).status).toBe('published')
   expect(textsOf()).toEqual({
     mastodon: [...mastodonPoints.map(({ name }) => name), 'mastodon-before-settle'].sort(),
@@ -253,11 +257,7 @@ const rounds = 30
 
 /** At random moments; in short the tests beside this one have a kill at each step. */
 async function publishThroughKills(): Promise<void> {
-  const accounts = [
-    (await connectMastodon(stores, mine, mastodon)).json.id,
-    (await connectBluesky(stores, mine, bluesky)).json.id,
-    (await connectX(stores, mine, x)).json.id,
-  ]
+  const accounts = Object.values(await connectAll())
   const proxy = await startTcpProxy(stores.databaseUrl)
   const redis = new Redis(stores.redisUrl)
   const away = async () => {
@@ -325,11 +325,7 @@ function hangsOfThreads(): (part: string) => Hindrance | undefined {
 test(
   `${threads} threads on three platforms over ${kills} kills between their parts: each part once, as a reply to the one before`,
   async () => {
-    const accounts = [
-      (await connectMastodon(stores, mine, mastodon)).json.id,
-      (await connectBluesky(stores, mine, bluesky)).json.id,
-      (await connectX(stores, mine, x)).json.id,
-    ]
+    const accounts = Object.values(await connectAll())
     const publishing = ['POST /api/v1/statuses', 'POST /xrpc/com.atproto.repo.createRecord', 'POST /2/tweets']
     // Hangs some requests that publish, before they are done or after: the kill comes while they do.
     let held = 0
@@ -389,25 +385,14 @@ test(
     const embedded = bluesky.records.filter(({ record }) => record.embed?.images.length === 1)
     const illustrated = [...withFiles, ...embedded.map(({ record }) => record)].map(({ text }) => text)
     expect(illustrated).toEqual(Array(3).fill(withFile))
+
+    // One that is stopped gives back what it has under way.
+    mastodon.hinder = ({ step }) => (step === publishing[0] ? 'hang before' : undefined)
+    const stopped = await schedulePost(ask, { caption: 'Stopped', accounts: accounts.slice(0, 1) })
+    await expect.poll(() => mastodon.asked.some(({ json }) => json?.status === 'Stopped')).toBe(true)
     expect(await pipeline.stop()).toBe(0)
+    const claims = await stores.pg.query('SELECT claimed_by FROM post_targets WHERE post_id = $1', [stopped])
+    expect(claims).toEqual([{ claimed_by: null }])
   },
   isLong ? 900_000 : 600_000,
 )
-
-test('without Redis posts are published, and the next pipeline publishes what a stopped one had under way', async () => {
-  const account = (await connectMastodon(stores, mine, mastodon)).json.id
-  const pipeline = await start({ REDIS_URL: 'redis://127.0.0.1:1' })
-  expect((await endedPost(ask, await schedulePost(ask, { caption: 'No Redis', accounts: [account] }))).status).toBe(
-    'published',
-  )
-  let held = 0
-  mastodon.hinder = ({ step }) => (step === 'POST /api/v1/statuses' && held++ === 0 ? 'hang before' : undefined)
-  const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
-  await expect.poll(() => held).toBe(1)
-  expect(await pipeline.stop()).toBe(0)
-  const [target] = await stores.pg.query('SELECT claimed_by FROM post_targets WHERE post_id = $1', [id])
-  expect(target).toEqual({ claimed_by: null })
-  await start()
-  expect((await endedPost(ask, id)).status).toBe('published')
-  expect(mastodon.statuses.map(({ text }) => text)).toEqual(['No Redis', 'Stopped'])
-})

@@ -11,7 +11,14 @@ import { setUpApi, testApiHost } from '../support/api.ts'
 import { addresses } from '../support/chat-server.ts'
 import type { MailServer } from '../support/mail-server.ts'
 import { setUpMembers } from '../support/members.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import {
+  endedPost,
+  reschedule,
+  runPublisher,
+  scheduleForLater,
+  schedulePost,
+  type TestPublisher,
+} from '../support/publisher.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ isMailSetUp: true })
@@ -71,7 +78,7 @@ test('a post that failed is told once to each address and channel that wants it,
   // One that is scheduled anew before the message goes out isn't told of.
   await reschedule(ask, id)
   await endedPost(ask, id)
-  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await scheduleForLater(ask, id)
   await sendAll(1000)
   expect(mails.mails).toHaveLength(1)
   await reschedule(ask, id)
@@ -110,32 +117,14 @@ async function claimPost(isMailSetUp = true) {
   const targetOf = (account: number) => claimed.find(({ social_account_id }) => social_account_id === account)!
   const [lost, other] = accounts.map(targetOf) as [(typeof claimed)[0], (typeof claimed)[0]]
   const settling = { pg: stores.pg, isMailSetUp }
-  const refusal = { message: 'The token was revoked', progress: '', forgetsSent: false }
+  const failure = { kind: 'reauthenticate', code: 'not_authorized' } as const
+  const refusal = { failure, message: 'The token was revoked', progress: '', forgetsSent: false }
+  const published = { provider: 'x', externalId: '1', url: 'https://x.example/1', reader: undefined }
   return {
     id,
     lostAccount: accounts[0]!,
-    loseAccount: () =>
-      settleFailed(
-        settling,
-        lost,
-        { targetId: lost.id, holder },
-        {
-          ...refusal,
-          failure: { kind: 'reauthenticate', code: 'not_authorized' },
-        },
-      ),
-    publishOther: () =>
-      settlePublished(
-        settling,
-        other,
-        { targetId: other.id, holder },
-        {
-          provider: 'x',
-          externalId: '1',
-          url: 'https://x.example/1',
-          reader: undefined,
-        },
-      ),
+    loseAccount: () => settleFailed(settling, lost, { targetId: lost.id, holder }, refusal),
+    publishOther: () => settlePublished(settling, other, { targetId: other.id, holder }, published),
   }
 }
 
@@ -176,17 +165,14 @@ test('an account to be connected again is told with its post, or by itself where
 
 test('a lost account whose failed post was archived or scheduled anew before its message went out is told by itself', async () => {
   await addRecipient()
-  for (const ending of [
-    (id: number) => ask('POST', `/v1/posts/${id}/archive`),
-    (id: number) =>
-      ask('POST', `/v1/posts/${id}/reschedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }),
-  ]) {
+  const inAnHour = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }
+  for (const [verb, body] of [['archive'], ['reschedule', inAnHour]] as const) {
     mails.mails.length = 0
     const both = await claimPost()
     // Its last target is the one that loses the account.
     await both.publishOther()
     await both.loseAccount()
-    expect((await ending(both.id)).status).toBe(200)
+    expect((await ask('POST', `/v1/posts/${both.id}/${verb}`, body)).status).toBe(200)
     await sendAll(1000)
     expect(mails.mails).toEqual([])
     await sendAll(expiredAccountDelayMs + 1000)

@@ -38,15 +38,13 @@ test('link, outbound, button and control clicks are captured, with what was clic
   await visit.page.click('#outside')
   const [outbound] = await visit.expectSent('outbound_click')
   expect(JSON.stringify(outbound!.properties)).toContain('http://other.example/tides?x=1')
-  const rows = await visit.stored()
-  const counts = Object.fromEntries(
-    captured.map((name) => [name, rows.filter((row) => row.event_name === name).length]),
-  )
-  expect(counts).toEqual({ button_click: 2, form_submit: 0, link_click: 1, outbound_click: 1 })
-  // None of them is an event of the site's own, so the visit could still be a bounce.
-  const { recent_events, metrics } = await visit.overview()
-  expect(metrics).toMatchObject({ visitors: 1, pageviews: 3, sessions: 1 })
-  expect(recent_events.filter(({ event_name }) => captured.includes(event_name))).toHaveLength(4)
+  const names = (await visit.stored()).map(({ event_name }) => event_name)
+  expect(names.filter((name) => captured.includes(name)).sort()).toEqual([
+    'button_click',
+    'button_click',
+    'link_click',
+    'outbound_click',
+  ])
   expect(visit.complaints).toEqual([])
 })
 
@@ -115,8 +113,6 @@ test('what is marked, or stands in a marked region, is left alone: no click, no 
   expect(JSON.stringify(only!.properties)).toContain('Free')
   const names = (await visit.stored()).map(({ event_name }) => event_name)
   expect(names.filter((name) => captured.includes(name))).toEqual(['button_click'])
-  const { recent_events } = await visit.overview()
-  expect(recent_events.filter(({ event_name }) => captured.includes(event_name))).toHaveLength(1)
 })
 
 test('masked text isn’t taken, nor that of a link or button with a masked or excluded part, or a field; code is no text', async (context) => {
@@ -202,5 +198,4 @@ test('autocapture=false turns off clicks and submissions alone: pageviews, calls
   await expect.poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric'])).toContain('LCP')
   const names = (await visit.stored()).map(({ event_name }) => event_name)
   expect(names.filter((name) => captured.includes(name))).toEqual([])
-  expect((await visit.overview()).metrics).toMatchObject({ pageviews: 2 })
 })

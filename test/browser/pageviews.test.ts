@@ -161,21 +161,3 @@ test('a fragment is no page of its own, unless it is a route', async (context) =
   expect(views.map(({ url }) => url)).toEqual([`${root}/`, `${root}/#/orders`])
   expect((await visit.stored('pageview')).map(({ path }) => path)).toEqual(['/', '/#/orders'])
 })
-
-test('a key that isn’t known makes a script that says so in one line, and sends nothing', async (context) => {
-  const visit = await startVisit(surface, context)
-  const url = visit.scriptUrl.replace(/svc_pk_\w+/, `svc_pk_${'0'.repeat(24)}`)
-  visit.site(shop, { '/': { snippet: `<script async src="${url}"></script>` } })
-  const lines: string[] = []
-  visit.context.on('console', (message) => lines.push(message.text()))
-  await visit.page.goto(`${root}/`)
-  await expect.poll(() => lines).toHaveLength(1)
-  expect(lines[0]).toMatch(/svc.*key/i)
-  expect(visit.network.seen.map(({ url: { href } }) => href)).toEqual([`${root}/`, url])
-})
-
-test('a headless browser that doesn’t hide is no visitor: its events are kept as visits of a bot', async (context) => {
-  const visit = await visitShop(surface, context, { '/': {} }, { asHeadless: true })
-  expect(await visit.stored()).toEqual([])
-  expect((await visit.overview()).metrics).toMatchObject({ visitors: 0, pageviews: 0, events: 0, bot_visits: 1 })
-})

@@ -89,8 +89,8 @@ export async function startBrowser(): Promise<RunningBrowser> {
 }
 
 /** As people's browsers call themselves; one without a screen says that it is headless. */
-export function userAgentOf(majorVersion: number | string, name: 'Chrome' | 'HeadlessChrome' = 'Chrome'): string {
-  return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ${name}/${majorVersion}.0.0.0 Safari/537.36`
+function userAgentOf(majorVersion: number | string): string {
+  return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${majorVersion}.0.0.0 Safari/537.36`
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { expect, type TestContext } from 'vitest'
 import type { TestWorkspace } from './api.ts'
-import { demand, userAgentOf } from './browser.ts'
+import { demand } from './browser.ts'
 import { type Network, openNetwork, type SeenRequest, type Site, type SiteAnswer } from './network.ts'
 import type { Overview } from './overview.ts'
 import { productHost, productRoot, type TrackingSurface } from './tracking-surface.ts'
@@ -58,8 +58,6 @@ export interface VisitOptions {
   /** Flags of the snippet: `require_consent=true`. */
   readonly flags?: string
   readonly workspace?: TestWorkspace
-  /** The browser says that it is headless. */
-  readonly asHeadless?: boolean
 }
 
 export interface Visit {
@@ -116,7 +114,6 @@ export async function startVisit(
     viewport: { width: 1200, height: 800 },
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
-    ...(options.asHeadless && { userAgent: userAgentOf(browser.version().split('.')[0]!, 'HeadlessChrome') }),
   })
   test.onTestFinished(async () => {
     await context.close()

@@ -49,8 +49,10 @@ export async function longestTasksOf(
 /** Milliseconds of the script in each of the browser's tasks that it has a part in. */
 function tasksOf(events: readonly TraceEvent[], script: string): number[] {
   const whole = events.filter(({ ph, dur }) => ph === 'X' && dur !== undefined)
-  const tasks = whole.filter(({ name }) => name === 'RunTask')
   const parts = whole.filter(({ args }) => args?.data?.url?.includes(script))
+  // The trace has all processes of the browser, and those of other tests' pages.
+  const threads = new Set(parts.map(threadOf))
+  const tasks = whole.filter((event) => event.name === 'RunTask' && threads.has(threadOf(event)))
   const outermost = parts.filter((part) => !parts.some((other) => other !== part && holds(other, part)))
   return tasks
     .map((task) => outermost.filter((part) => holds(task, part)))
@@ -58,9 +60,11 @@ function tasksOf(events: readonly TraceEvent[], script: string): number[] {
     .map((own) => own.reduce((sum, { tdur, dur }) => sum + (tdur ?? dur)!, 0) / 1000)
 }
 
+const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
+
 function holds(outer: TraceEvent, inner: TraceEvent): boolean {
-  const isSameThread = outer.pid === inner.pid && outer.tid === inner.tid
-  if (!isSameThread || outer.ts > inner.ts || outer.ts + outer.dur! < inner.ts + inner.dur!) return false
+  if (threadOf(outer) !== threadOf(inner) || outer.ts > inner.ts || outer.ts + outer.dur! < inner.ts + inner.dur!)
+    return false
   // Among two equally long tasks the one that was noted first is the outer one.
   return outer.ts !== inner.ts || outer.dur !== inner.dur || outer.tdur! >= inner.tdur!
 }

@@ -71,6 +71,14 @@ async function untilChunks(visit: Visit, count = 1): Promise<void> {
   await vi.waitFor(() => expect(askedFor(visit, /growth\/replay$/).length).toBeGreaterThanOrEqual(count), 60_000)
 }
 
+/** Later by the page's clock, which has to be installed: what was due is sent, or would be. */
+async function pass(visit: Visit, time: string): Promise<void> {
+  await visit.page.clock.fastForward(time)
+  await visit.page.waitForTimeout(500)
+}
+/** Longer than a chunk waits. */
+const chunkTime = '00:06'
+
 test('a page under a strict policy is recorded, and nothing of it that is masked or left out is sent', async (context) => {
   const visit = await startVisit(surface, context, { workspace: await recordedWorkspace(surface) })
   const picture = { body: '', headers: { 'Content-Type': 'image/png' } }
@@ -129,6 +137,7 @@ test('nothing is recorded before consent, and nothing more once it is taken back
   const workspace = await recordedWorkspace(surface)
   const visit = await startVisit(surface, context, { workspace, flags: 'require_consent=true' })
   visit.site(shop, { '/': { main } })
+  await visit.page.clock.install()
   await visit.page.goto(`${root}/`)
   await visit.page.waitForFunction('window.Svc?.anonymousId')
   await visit.page.click('#change')
@@ -139,7 +148,7 @@ test('nothing is recorded before consent, and nothing more once it is taken back
   await visit.page.evaluate('Svc.consent(false)')
   const before = askedFor(visit, /growth\/replay$/).length
   await visit.page.click('h1')
-  await visit.page.waitForTimeout(6_000)
+  await pass(visit, chunkTime)
   await visit.page.goto('about:blank')
   expect(askedFor(visit, /growth\/replay$/).length).toBe(before)
   const pagesOf = async () => new Set((await storedChunks(surface, workspace)).map(({ page_id }) => page_id))
@@ -172,8 +181,7 @@ test('consent that is taken back drops what earlier recordings of the page have 
   await vi.waitFor(() => expect(recordings()).toBe(2), 60_000)
   await visit.page.evaluate('Svc.consent(false)')
   const before = asked().length
-  await visit.page.clock.fastForward('31:00')
-  await visit.page.waitForTimeout(2_000)
+  await pass(visit, '31:00')
   await visit.page.goto('about:blank')
   expect(asked()).toHaveLength(before)
 })
@@ -198,14 +206,15 @@ test('a page that stays open is recorded from its first session on that is one o
   const visit = await startVisit(surface, context, { workspace })
   const ids = `<script>localStorage.svc_aid = '${browser}'; localStorage.svc_sid = '${stored(false)}'</script>`
   visit.site(shop, { '/': { head: ids, main: `${main}<div id="large">${'<i></i>'.repeat(20_000)}</div>` } })
+  await visit.page.clock.install()
   await visit.page.goto(`${root}/`)
   await vi.waitFor(() => expect(askedFor(visit, /svc\.js\?late=.*&50=/).length).toBe(1), 60_000)
-  await visit.page.waitForTimeout(2_000)
+  await pass(visit, chunkTime)
   expect(askedFor(visit, recorderUrl)).toEqual([])
   await visit.page.evaluate(`localStorage.svc_sid = '${stored(true)}'`)
   // A page with so many elements would stand still while its snapshot is taken.
   await vi.waitFor(() => expect(askedFor(visit, recorderUrl)).toHaveLength(1), 60_000)
-  await visit.page.waitForTimeout(2_000)
+  await pass(visit, chunkTime)
   await visit.page.evaluate(`document.querySelector('#large').remove()`)
   await untilChunks(visit)
   const [first] = askedFor(visit, /growth\/replay$/).map(({ body }) => JSON.parse(body) as { events: string })
@@ -216,6 +225,7 @@ test('a recording that is refused ends, and the page goes on', async (context) =
   const workspace = await recordedWorkspace(surface)
   const visit = await startVisit(surface, context, { workspace })
   visit.site(shop, { '/': { main } })
+  await visit.page.clock.install()
   await visit.page.goto(`${root}/`)
   await untilChunks(visit)
   // Whoever has the script of before goes on sending for as long as the browser keeps it.
@@ -223,13 +233,14 @@ test('a recording that is refused ends, and the page goes on', async (context) =
   await vi.waitFor(
     async () => {
       await visit.page.click('#change')
+      await pass(visit, chunkTime)
       expect(askedFor(visit, /growth\/replay$/).some(({ status }) => status === 403)).toBe(true)
     },
-    { timeout: 60_000, interval: 1_000 },
+    { timeout: 60_000, interval: 500 },
   )
   const sent = askedFor(visit, /growth\/replay$/).length
   await visit.page.click('#change')
-  await visit.page.waitForTimeout(6_000)
+  await pass(visit, chunkTime)
   expect(askedFor(visit, /growth\/replay$/).length).toBe(sent)
 })
 
@@ -262,7 +273,7 @@ test('a recording is cut by pages, ends with its session, and the next one begin
   // A move of the mouse begins no session.
   await visit.page.mouse.move(50, 50)
   await visit.page.mouse.move(60, 60)
-  await visit.page.waitForTimeout(3_000)
+  await pass(visit, chunkTime)
   expect([await sessions(), await loads()]).toEqual([[session], 1])
   await visit.page.click('#change')
   await vi.waitFor(async () => expect(await loads()).toBe(2), 60_000)
@@ -270,7 +281,7 @@ test('a recording is cut by pages, ends with its session, and the next one begin
 
   // After an hour there is no other recording of the same session.
   for (const after of ['25:00', '25:00', '25:00']) await act(after)
-  await visit.page.waitForTimeout(3_000)
+  await pass(visit, chunkTime)
   expect([(await sessions()).length, await loads()]).toEqual([2, 2])
   await act('31:00')
   await vi.waitFor(async () => expect(await loads()).toBe(3), 60_000)

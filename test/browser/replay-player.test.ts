@@ -8,26 +8,23 @@ import { goBy, goWithin, look, setUpDashboard, violations } from '../support/das
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
+import {
+  recordedChange as change,
+  type MadeNode,
+  recordedBegin,
+  recordedElement,
+  recordedText,
+} from '../support/recorded-pages.ts'
 import { insertChunks, pack } from '../support/replays.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', sharesWorkspace: true })
 const signIn = setUpDashboard({ stores, api, mine })
 
 let nextNode = 100
-interface Made {
-  readonly type: number
-  readonly id: number
-  readonly [field: string]: unknown
-}
-const text = (textContent: string): Made => ({ type: 3, id: nextNode++, textContent })
-const element = (tagName: string, attributes: object = {}, ...childNodes: Made[]): Made => ({
-  type: 2,
-  id: nextNode++,
-  tagName,
-  attributes,
-  childNodes,
-})
-const documentOf = (head: Made[], body: Made[]) => ({
+const text = (textContent: string) => recordedText(nextNode++, textContent)
+const element = (tagName: string, attributes: object = {}, ...childNodes: MadeNode[]) =>
+  recordedElement(nextNode++, tagName, attributes, ...childNodes)
+const documentOf = (head: MadeNode[], body: MadeNode[]) => ({
   type: 0,
   id: 1,
   childNodes: [
@@ -35,15 +32,11 @@ const documentOf = (head: Made[], body: Made[]) => ({
     element('html', {}, element('head', {}, ...head), { ...element('body', {}, ...body), id: 50 }),
   ],
 })
-const page = (at: number, node: object, width = 600) => [
-  { type: 4, timestamp: at, data: { href: 'https://example.com/', width, height: 400 } },
-  { type: 2, timestamp: at, data: { node, initialOffset: { left: 0, top: 0 } } },
-]
-const change = (timestamp: number, data: object) => ({ type: 3, timestamp, data })
+const page = (at: number, node: object) => recordedBegin(at, node, 600, 400)
 /** A node with its children one by one, as rrweb tells of them. */
-const added = (timestamp: number, node: Made) => {
+const added = (timestamp: number, node: MadeNode) => {
   const adds: object[] = []
-  const add = (parentId: number, { childNodes = [], ...own }: Made & { childNodes?: Made[] }) => {
+  const add = (parentId: number, { childNodes = [], ...own }: MadeNode & { childNodes?: MadeNode[] }) => {
     adds.push({ parentId, nextId: null, node: { ...own, ...(own.type === 2 && { childNodes: [] }) } })
     for (const child of childNodes) add(own.id, child)
   }
@@ -229,10 +222,10 @@ test('nothing of a hostile recording runs, loads, leads away or reaches the owne
 })
 
 test('a recording with entries that are none is played', async (context) => {
-  const nodes = [null, 5, { type: 2, id: 61, tagName: null, attributes: null }] as unknown as Made[]
+  const nodes = [null, 5, { type: 2, id: 61, tagName: null, attributes: null }] as unknown as MadeNode[]
   const odd = element('p', {}, ...nodes, text('Shown anyway'))
   const changes = change(begin + 100, { source: 0, adds: [null, { node: null }], texts: null, attributes: [null] })
-  const button: Made = { ...element('button'), id: 60 }
+  const button: MadeNode = { ...element('button'), id: 60 }
   const dialog = added(begin + 300, element('dialog', { open: '', rr_open_mode: 'modal' }, element('button')))
   const deep = Array.from({ length: 9_000 }, (_, at) => ({
     parentId: at === 0 ? 50 : 9_999 + at,

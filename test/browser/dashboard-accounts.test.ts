@@ -72,7 +72,7 @@ test('an account is connected once its token is right, publishes, and is connect
   await page.reload()
   await row.filter({ hasText: 'expired: <img src=x' }).waitFor()
   expect(await page.locator('main img[src="x"]').count()).toBe(0)
-  await look(page, 'accounts')
+  await look(page, 'accounts', section)
   // The network stands behind the name, also where there is little room.
   await page.setViewportSize({ width: 320, height: 900 })
   const isWhole = () => row.locator('.name').evaluate((name) => name.scrollWidth <= name.clientWidth)

@@ -3,7 +3,16 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { monthAfter } from '../../web/dashboard/calendar-days.ts'
 import { setUpApi } from '../support/api.ts'
-import { goBy, goWithin, holdRequests, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import {
+  askAnew,
+  goBy,
+  goWithin,
+  holdRequests,
+  look,
+  setUpDashboard,
+  violations,
+  withClockAhead,
+} from '../support/dashboard.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -38,17 +47,7 @@ const drag = (page: Page, title: string, on: string) =>
 
 test('the month and its today are those of the service, where the browser’s clock is months ahead', async (context) => {
   const page = await signIn(context, '/dashboard/posts?view=month', {
-    before: (page) =>
-      page.addInitScript(`{
-        const ahead = ${100 * 86_400_000}
-        const { now } = Date
-        Date.now = () => now() + ahead
-        window.Date = class extends Date {
-          constructor(...given) {
-            given.length === 0 ? super(Date.now()) : super(...given)
-          }
-        }
-      }`),
+    before: (page) => withClockAhead(page, 100 * 86_400_000),
   })
   const today = await page.getAttribute('.calendar [aria-current="date"]', 'data-day')
   expect(Math.abs(Date.parse(today!) - Date.now())).toBeLessThan(2 * 86_400_000)
@@ -155,6 +154,7 @@ test('keys that are typed elsewhere move no post, and what is written in a dialo
   await page.click('dialog >> text=Edit')
   await page.fill('dialog >> text=Title', 'Mine')
   await ask(`/posts/${id}/reschedule`, { scheduled_at: `${monthAfter(day(10), 2)}T09:30:00Z` })
+  await askAnew(page)
   await page.waitForSelector('.chip:has-text("Launch")', { state: 'detached' })
   // The second Escape in a row closes a dialog, whatever was answered.
   for (let i = 0; i < 2; i++) {

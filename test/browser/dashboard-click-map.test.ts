@@ -1,7 +1,7 @@
 /** The dashboard's click map: a recorded page under the clicks of its visitors, in the player's sandbox. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { cellsOf, list, look, setUpDashboard } from '../support/dashboard.ts'
 import {
   recordedBegin as begin,
   recordedClick as click,
@@ -38,10 +38,7 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
   await dashboard.goto(`${api.url}/dashboard?path=/pricing&days=7`)
   await dashboard.click(`${list('Before and after')} >> text=Click map`)
   await dashboard.waitForURL('**/dashboard/click-map?days=7&path=%2Fpricing')
-  const rows = () =>
-    dashboard.$$eval(`${list('Elements')} tbody tr`, (all) =>
-      all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
-    )
+  const rows = () => cellsOf(dashboard, `${list('Elements')} tbody tr`)
   // Nothing answered the first click before the page was scrolled, two seconds later.
   await expect.poll(rows).toEqual([
     ['button#buy *** ***', '2', '66.7 %', '2', '1', '0'],
@@ -63,18 +60,16 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
   // Hidden for longer than the player takes to measure, it has no width: that is no error, and it stays as high as it was.
   const errors: string[] = []
   dashboard.on('pageerror', ({ message }) => errors.push(message))
-  const hide = (display: string) =>
-    dashboard.evaluate(`(async () => {
-      document.querySelector(${JSON.stringify(stage)}).style.display = '${display}'
-      await new Promise((resume) => setTimeout(resume, 1_500))
-    })()`)
+  const display = (as: string) =>
+    dashboard.evaluate(`document.querySelector(${JSON.stringify(stage)}).style.display = '${as}'`)
   const heightOf = () => dashboard.$eval(`${stage} > div`, ({ style }) => Number.parseFloat(style.height))
   // The player tells how high the page is after it has drawn it.
   await expect.poll(heightOf).toBeGreaterThan(1_000)
   const range = await heightOf()
-  await hide('none')
+  await display('none')
+  await dashboard.waitForTimeout(1_500)
   expect(await heightOf()).toBe(range)
-  await hide('')
+  await display('')
   await expect.poll(() => inked(300, 200)).toBe(true)
   expect(errors).toEqual([])
   // By keys the page goes on, and the clicks with it.

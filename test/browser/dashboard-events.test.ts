@@ -1,10 +1,9 @@
 /** The page of events over time: the API's figures, a property, chosen rows, by keyboard, in both themes and on a phone. */
-import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { setUpApi } from '../support/api.ts'
-import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { cellsOf, goBy, goWithin, list, look, savedFile, setUpDashboard, withClockAhead } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { onOneDay } from '../support/one-day.ts'
@@ -39,8 +38,7 @@ beforeAll(async () => {
 })
 
 /** The table that stands behind the chart: a list for each bucket, by its head. */
-const charted = (page: Page) =>
-  page.$$eval('.chart .unseen tr', (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)))
+const charted = (page: Page) => cellsOf(page, '.chart .unseen tr')
 
 async function answered(query: string): Promise<EventNames> {
   const response = await api.ask(`/v1/analytics/events?${query}`, { key: mine.apiKey })
@@ -96,19 +94,10 @@ test('the chart has the figures of the API, and the chosen rows stay with a relo
   await expect.poll(() => page.textContent('.u-legend .u-value')).toMatch(/^\w+, \w+ \d+$/)
 })
 
-/** The browser's clock is an hour fast. */
-const withFastClock = (page: Page) =>
-  page.addInitScript(`{
-    const now = () => Date.now() + ${dayMs / 24}
-    const { Date } = window
-    window.Date = class extends Date {
-      static now = now
-      constructor(...given) { super(...(given.length === 0 ? [now()] : given)) }
-    }
-  }`)
-
 test('the table is sorted by its columns, and is a file in that order', async (context) => {
-  const page = await signIn(context, '/dashboard/events?of=signup&property=plan', { before: withFastClock })
+  const page = await signIn(context, '/dashboard/events?of=signup&property=plan', {
+    before: (page) => withClockAhead(page, dayMs / 24),
+  })
   await page.waitForSelector('.note:has-text("The last day isn’t over yet.")')
   const names = () => page.$$eval('table.events tbody .name', (all) => all.map((one) => one.textContent))
   await expect.poll(names).toEqual(['pro', hostile])
@@ -116,11 +105,14 @@ test('the table is sorted by its columns, and is a file in that order', async (c
   expect(await names()).toEqual([hostile, 'pro'])
   expect(await page.getAttribute('table.events th:has(button:text("Visitors"))', 'aria-sort')).toBe('ascending')
   expect(await page.getAttribute('table.events tbody td:nth-child(3)', 'title')).toBe('Before: 0')
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:text-is("CSV")')])
-  expect(download.suggestedFilename()).toBe('signup.csv')
-  expect(await text(await download.createReadStream())).toBe(
-    `plan,Events,Visitors,Share,Sessions,Conversions,Events before,Visitors before\r\n"${hostile.replaceAll('"', '""')}",2,1,25,1,0,0,0\r\npro,3,3,75,3,0,0,0\r\n`,
-  )
+  const { name, lines } = await savedFile(page, 'button:text-is("CSV")')
+  expect([name, ...lines]).toEqual([
+    'signup.csv',
+    'plan,Events,Visitors,Share,Sessions,Conversions,Events before,Visitors before',
+    `"${hostile.replaceAll('"', '""')}",2,1,25,1,0,0,0`,
+    'pro,3,3,75,3,0,0,0',
+    '',
+  ])
 })
 
 test('an event is shown alone, and by the chosen property with hostile values as text; Back leads there', async (context) => {

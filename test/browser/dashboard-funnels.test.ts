@@ -150,7 +150,7 @@ test('a funnel is saved under a name, opened by a click beside its own range, ch
   await page.keyboard.press('Enter')
   const saved = `${list('Saved funnels')} .row:has-text("/ → signup, in one session")`
   await page.waitForSelector(saved)
-  await look(page, 'saved-funnels')
+  await look(page, 'saved-funnels', list('Saved funnels'))
 
   await goWithin(page, '/dashboard/funnels?days=7')
   await page.focus(saved)

@@ -4,7 +4,17 @@ import { beforeAll, expect, test } from 'vitest'
 import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { card, goWithin, holdRequests, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import {
+  askAnew,
+  card,
+  cellsOf,
+  goWithin,
+  holdRequests,
+  list,
+  look,
+  savedFile,
+  setUpDashboard,
+} from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { onOneDay } from '../support/one-day.ts'
@@ -88,7 +98,7 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
   const hostile = [markup, '1 time', '1', '10 %']
   await expect.poll(() => goals(page)).toEqual([order, hostile])
   expect(await page.getAttribute(`${section} .row:has-text("<img")`, 'title')).toContain(', where plan is p*')
-  await look(page, 'goals')
+  await look(page, 'goals', section)
   await page.click(`${section} button.row:has-text("<img")`)
   await card(page, 'visitors', '1')
   expect(decodeURIComponent(new URL(page.url()).search)).toContain('&event_property=plan:p*')
@@ -234,8 +244,7 @@ test('an event opens its properties: their values with visitors, share, events a
   const page = await signIn(context)
   await page.focus(`${list('Events')} [aria-label="Properties of sign*up"]`)
   await page.keyboard.press('Enter')
-  const rows = () =>
-    page.$$eval('dialog tbody tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)))
+  const rows = () => cellsOf(page, 'dialog tbody tr')
   await expect.poll(rows).toEqual([
     ['pro', '2', '66.7 %', '3', '0'],
     [markup, '1', '33.3 %', '1', '0'],
@@ -276,7 +285,7 @@ test('an event opens its properties: their values with visitors, share, events a
   const at = { occurred_at: Date.now() - 60_000, properties: '{"ab":1}' }
   await insertEventRows(stores.ch, [makeEventRow({ ...more, ...at }), makeEventRow({ ...more, ...at })])
   await foldWhatIsThere(stores)
-  await page.evaluate(`dispatchEvent(new Event('online'))`)
+  await askAnew(page)
   await page.waitForSelector('dialog option:text-is("ab")', { state: 'attached' })
   expect(await page.inputValue('dialog select')).toBe('plan')
 })
@@ -305,16 +314,13 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
   const page = await signIn(context, '/dashboard?card=revenue_cents&days=7')
   const ads = 'section[aria-label="Ads"]'
   await page.waitForSelector(`${ads} h2 >> text=$230.00 spent`)
-  const rows = await page.$$eval(`${ads} tbody tr`, (all) =>
-    all.map((row) => [...row.children].map((cell) => cell.textContent)),
-  )
-  expect(rows).toEqual([
+  expect(await cellsOf(page, `${ads} tbody tr`)).toEqual([
     [`${odd} google`, '$230.00', '40', '-$10.00', '-0.04×'],
     ['bing', '$0.00', '2', '$0.00', '–'],
     [`${long} meta`, '$0.00', '2', '$0.00', '–'],
   ])
   expect(await page.textContent(`${ads} .note`)).toContain('HUF')
-  await look(page, 'ads')
+  await look(page, 'ads', ads)
   const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.scrolled'))`
   expect(await page.evaluate(hidden), 'pixels of its columns').toBe(0)
   // A day of refunds is in sight, too.

@@ -1,7 +1,7 @@
 /** The report of pages, what stands before and after one, and lists of sessions whose rows are no filters. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goWithin, holdRequests, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import { cellsOf, goWithin, holdRequests, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -43,10 +43,7 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
 
   await page.focus(`${list('Pages')} >> text=Page report`)
   await page.keyboard.press('Enter')
-  const rows = () =>
-    page.$$eval('dialog tbody tr', (all) =>
-      all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
-    )
+  const rows = () => cellsOf(page, 'dialog tbody tr')
   const often = ['/often', '3', '3', '3', '3', '1', '33.3 %', '33.3 %', '–', '–', '0', '$0.00']
   await expect.poll(async () => (await rows())[0]).toEqual(often)
   await page.focus('dialog th button:has-text("Time on page")')
@@ -122,7 +119,7 @@ test('pages before and after the filtered one lead on by keyboard, and a hostile
     [hostile, '1', '33.3 %'],
   ])
   await page.waitForSelector('[aria-busy="true"]', { state: 'detached' })
-  await look(page, 'page-flow')
+  await look(page, 'page-flow', list('Before and after'))
   await page.focus(`${list('Before and after')} ul[aria-label="After"] button`)
   await page.keyboard.press('Enter')
   await expect.poll(() => new URL(page.url()).searchParams.getAll('path')).toEqual([hostile])

@@ -2,7 +2,16 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goWithin, holdRequests, list, look, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
+import {
+  askAnew,
+  goWithin,
+  holdRequests,
+  list,
+  look,
+  setUpDashboard,
+  violations,
+  withoutPolls,
+} from '../support/dashboard.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { endedPost, reschedule, runPublisher, schedulePost } from '../support/publisher.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
@@ -338,7 +347,7 @@ test('a post that its networks refused is corrected, one that a network shows is
   await expect.poll(() => page.locator('.media img').count()).toBe(3)
   await page.click('button:text-is("Save the draft")')
   await page.waitForSelector(`${section} summary:has-text("Shown again"):has-text("draft")`)
-  await look(page, 'duplicated')
+  await look(page, 'duplicated', section)
   const [copy] = (await ask<ShownPost[]>('GET', '/v1/posts?limit=1')).body
   const { base_caption, thread, tags, media_ids, targets } = await postOf(shown!)
   expect(copy).toMatchObject({ title: 'Shown again', status: 'draft', base_caption, thread, tags })
@@ -495,9 +504,11 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
   await page.click('text=Edit')
   await page.fill('text=Title', 'Too late')
   await ask('POST', `/v1/posts/${id}/archive`)
-  await page.waitForResponse(async (response) => {
+  const listedWithout = page.waitForResponse(async (response) => {
     return response.url().includes('/v1/posts?limit') && !(await response.text()).includes('"Mine again"')
   })
+  await askAnew(page)
+  await listedWithout
   await page.click(save)
   await page.waitForSelector(`${list('Changed meanwhile')} >> text=Your text stays here`)
   expect(await page.inputValue('text=Title')).toBe('Too late')

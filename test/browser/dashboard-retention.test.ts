@@ -100,14 +100,8 @@ test('each share on the page is the API’s figure; the average leaves out what 
   }
 
   const { lines } = await savedFile(page, `${list('Retention')} >> text=CSV`)
-  const weeks = Array.from({ length: 11 }, (_, at) => `Week ${at + 1}`)
-  const heads = [...weeks.map((week) => `${week} visitors`), ...weeks.map((week) => `${week} share (%)`)]
-  const name = await page.textContent(`.retention tbody tr:nth-child(8) th`)
-  const empty = ','.repeat(6)
-  expect([lines[0], lines[7]]).toEqual([
-    `First seen,Visitors,${heads.join(',')}`,
-    `"${name}",4,2,0,0,0,1${empty},50,0,0,0,25${empty}`,
-  ])
+  // Its columns: test/unit/retention-view.test.ts.
+  expect(lines[7]).toMatch(/",4,2,0,0,0,1,+50,0,0,0,25,+$/)
 })
 
 test('interval and range stand in the address; a range with too many cohorts, or nobody, says so', async (context) => {

@@ -2,7 +2,7 @@
 import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { holdRequests, setUpDashboard } from '../support/dashboard.ts'
+import { askAnew, holdRequests, setUpDashboard } from '../support/dashboard.ts'
 import { setUpMembers } from '../support/members.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 
@@ -60,6 +60,7 @@ test('a contributor writes a draft and asks for approval; the owner sees the cou
 
   const [, sale] = (await ask('GET', '/v1/posts')).body
   await writer.ask('POST', `/posts/${sale.id}/submit`)
+  await askAnew(page)
   await page.waitForSelector('button:text-is("Approve")')
   // A text that comes as the button is pressed isn't approved unseen.
   const changeFirst = async (route: Route) => {
@@ -74,6 +75,7 @@ test('a contributor writes a draft and asks for approval; the owner sees the cou
   const letGo = await holdRequests(page, '**/api/v1/posts?*')
   const later = { base_caption: 'Three', scheduled_at: '2099-06-01T09:00:00Z' }
   await writer.ask('PATCH', `/posts/${sale.id}`, later)
+  await askAnew(page)
   await page.waitForSelector('p.caption:has-text("Three")')
   await page.click('button:text-is("Approve")')
   letGo()

@@ -1,11 +1,10 @@
 /** Search terms on the overview, where a site is connected, and how one is connected in the settings. */
-import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { insertSearchDays } from '../../clickhouse/rollups/search-days.ts'
 import { endPull, failPull, leaseSearchSites } from '../../postgres/tables/search-pulls.ts'
 import { connectSearchSite } from '../../postgres/tables/search-sites.ts'
 import { setUpApi } from '../support/api.ts'
-import { holdRequests, list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { holdRequests, list, look, savedFile, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -57,15 +56,15 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
   const rows = () => page.$$eval(`${panel} .row`, (all) => all.map((row) => row.textContent))
   expect(await rows()).toEqual(['<b>shop</b>402.3', 'shoes202.3'])
   await page.waitForSelector(`${panel} .note:has-text("90 clicks ▲ 100 % of 900 impressions ▲ 100 % on Google")`)
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`${panel} >> text=CSV`)])
-  expect(download.suggestedFilename()).toBe('Search terms.csv')
-  expect((await text(await download.createReadStream())).split('\r\n')).toEqual([
+  const { name, lines } = await savedFile(page, `${panel} >> text=CSV`)
+  expect([name, ...lines]).toEqual([
+    'Search terms.csv',
     'Search term,Clicks,Impressions,Clicked (%),Position',
     '<b>shop</b>,40,400,10,2.25',
     'shoes,20,200,10,2.25',
     '',
   ])
-  await look(page, 'search-terms')
+  await look(page, 'search-terms', panel)
   await page.click(`${panel} >> text=Pages on Google`)
   await expect.poll(rows).toEqual(['/shoes602.3', `${root}/302.3`])
   await page.focus(`${panel} .row >> nth=0`)

@@ -12,7 +12,16 @@ import { sleep } from '../../runtime/retry.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import { addresses } from '../support/chat-server.ts'
 import { startCompanySites } from '../support/company-sites.ts'
-import { goBy, goWithin, holdRequests, list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
+import {
+  askAnew,
+  goBy,
+  goWithin,
+  holdRequests,
+  list,
+  look,
+  setUpDashboard,
+  withoutPolls,
+} from '../support/dashboard.ts'
 import { generateNext } from '../support/generate-profile.ts'
 import { setUpApps } from '../support/oauth.ts'
 import { makeAccount } from '../support/publishing.ts'
@@ -48,11 +57,12 @@ test('another workspace is added by keyboard, waits for its first event, and the
   await page.route('**/dashboard?workspace=*', (route) => {
     go = () => route.continue()
   })
-  await page.evaluate(`setTimeout(() => dispatchEvent(new Event('online')), 2_000)`)
+  await page.evaluate(`document.querySelector('select[aria-label="Workspace"]').addEventListener('change', () =>
+    setTimeout(() => dispatchEvent(new Event('online')), 300))`)
   const chosen = page.selectOption('select[aria-label="Workspace"]', String(mine.workspaceId))
   await expect.poll(() => go !== undefined).toBe(true)
   asked.length = 0
-  await sleep(3_000)
+  await sleep(1_000)
   expect(asked).toEqual([])
   await go!()
   await chosen
@@ -113,13 +123,13 @@ test('links lead to the sections, and an address with a section stays there whil
 })
 
 test('nothing in the settings is shown before all lists above it have come', async (context) => {
-  const page = await signIn(context, '/dashboard/links')
+  const page = await signIn(context, '/dashboard/links', { before: withoutPolls })
   // Slow machines are as long about it as what hangs.
   await page.evaluate("document.styleSheets[0].insertRule('* { animation: none !important }')")
-  for (const [late, next] of [
+  const lists = [
     ['exclusions', 'Search terms'],
     ['analytics/search?*', 'Accounts'],
-    ['social-accounts/checked', 'Members'],
+    ['social-accounts/checked', 'Short domains'],
     ['domains', 'Members'],
     ['members', 'Signing in'],
     ['shared-links', 'Reports by e-mail'],
@@ -130,17 +140,14 @@ test('nothing in the settings is shown before all lists above it have come', asy
     ['connected-apps', 'Webhooks'],
     ['webhooks?*', 'Deliveries'],
     ['webhooks/deliveries?*', 'Audit log'],
-  ] as const) {
-    const letGo = await holdRequests(page, `**/api/v1/${late}`)
-    const isAsked = page.waitForRequest(`**/api/v1/${late}`)
-    await goWithin(page, '/dashboard/settings')
-    await isAsked
-    await page.waitForSelector(`${list('Tracking')} pre`)
+  ] as const
+  const held = await Promise.all(lists.map(([late]) => holdRequests(page, `**/api/v1/${late}`)))
+  await goWithin(page, '/dashboard/settings')
+  await page.waitForSelector(`${list('Tracking')} pre`)
+  for (const [at, [late, next]] of lists.entries()) {
     expect(await page.isVisible(list(next)), late).toBe(false)
-    letGo()
+    held[at]!()
     await page.waitForSelector(list(next))
-    await page.unroute(`**/api/v1/${late}`)
-    await goWithin(page, '/dashboard/links')
   }
 })
 
@@ -201,7 +208,7 @@ test('a refusal that comes after its form was closed stands over the page until 
   await page.waitForSelector('dialog', { state: 'detached' })
   letGo()
   await page.waitForSelector('.late [role="alert"]:has-text("Add a recipient: ")')
-  await look(page, 'late-refusal')
+  await look(page, 'late-refusal', '.late')
   await page.click('.late >> text=Close')
   await page.waitForSelector('.late', { state: 'detached' })
   await stores.pg.query('DELETE FROM report_recipients')
@@ -238,7 +245,7 @@ test('traffic is left out by keyboard: the own address, and lists that are refus
   await page.waitForSelector(`${section} dd:has-text("/admin/*, /über-uns")`)
   await page.waitForSelector(`${section} dd:has-text("AQ")`)
   await page.waitForSelector(`${section} dd:has-text("9.9.9.9")`)
-  await look(page, 'exclusions')
+  await look(page, 'exclusions', section)
 })
 
 test('settings have the snippet at any time; an endpoint is made by keyboard, refused, tried, delivered to again, removed', async (context) => {
@@ -461,7 +468,7 @@ test('a chat channel is added, refused a second time, tried, changed, turned on 
   await page.reload()
   await page.waitForSelector(`${row} .bad:has-text("turned off: the chat answered 410")`)
   expect(await page.isVisible('text=Send one now')).toBe(false)
-  await look(page, 'channels-off')
+  await look(page, 'channels-off', section)
   expect(await page.content()).not.toContain('SECRET')
   await page.click(`${row} >> text=Turn on`)
   await page.waitForSelector(`${row} >> text=Send one now`)
@@ -501,7 +508,7 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   const [alerts, failures] = [`${section} [aria-label^="Traffic alerts"]`, `${section} [aria-label^="Failed posts"]`]
   await page.check(alerts)
   const answered = page.waitForResponse((response) => response.url().endsWith('/report-recipients'))
-  await page.evaluate("dispatchEvent(new Event('online'))")
+  await askAnew(page)
   await (await answered).finished()
   expect(await page.isChecked(alerts)).toBe(true)
   letGo()
@@ -525,7 +532,7 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await page.waitForSelector(`${section} button:has-text("conversions: signup")`)
   await page.waitForSelector(`${section} .bad:has-text("couldn’t be sent")`)
   expect(await page.isVisible(hour)).toBe(true)
-  await look(page, 'recipients')
+  await look(page, 'recipients', section)
   await page.click(`${section} >> text=Remove`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${section} li`, { state: 'detached' })

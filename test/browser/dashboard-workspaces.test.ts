@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setPlan } from '../../postgres/tables/workspaces.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { askAnew, goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -56,7 +56,7 @@ test('the choice at the top leads to all workspaces with their figures, which ar
 
   await page.route('**/api/v1/workspaces/glance', (route) => route.fulfill({ status: 502, body: 'x' }))
   // It asks once a minute, and once the network is back.
-  await page.evaluate(`dispatchEvent(new Event('online'))`)
+  await askAnew(page)
   await page.waitForSelector('.failure:has-text("The service answered 502")')
   expect(await cards.count()).toBe(12)
   await page.unroute('**/api/v1/workspaces/glance')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { setUpApi } from '../support/api.ts'
-import { card, goBy, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'
+import { askAnew, card, goBy, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'
 import {
   type EventLike,
   insertBotVisitRows,
@@ -49,6 +49,7 @@ test('waits for the first event, shows how to send it, and turns by itself', asy
   expect(await rows(page, 'Sources')).toEqual(['google / organic'])
   // A row's share is of all page views, also of those on pages that aren't listed.
   await add(...Array.from({ length: 19 }, (_, at) => ({ ...some[0]!, path: `/${at}` })))
+  await askAnew(page)
   await card(page, 'pageviews', '20')
   expect(await page.$$eval(`${list('Pages')} .share`, (all) => all.map((one) => one.textContent))).toEqual(
     Array(10).fill('5 %'),

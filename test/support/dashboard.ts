@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
@@ -81,6 +81,10 @@ export const list = (title: string) => `section[aria-label="${title}"]`
 export const card = (page: Page, name: string, value: string) =>
   page.waitForSelector(`[data-card="${name}"] strong:text-is("${value}")`)
 
+/** The texts of a table's cells, row by row. */
+export const cellsOf = (page: Page, rows: string) =>
+  page.$$eval(rows, (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)))
+
 /** The name and the lines of the file that a click saves. */
 export async function savedFile(page: Page, clicked: string): Promise<{ name: string; lines: string[] }> {
   const saved = page.waitForEvent('download')
@@ -89,6 +93,9 @@ export async function savedFile(page: Page, clicked: string): Promise<{ name: st
   const content = await text((await file.createReadStream()) as Readable)
   return { name: file.suggestedFilename(), lines: content.split('\r\n') }
 }
+
+/** All that is shown is asked for anew, as after the network's return: sooner than by itself. */
+export const askAnew = (page: Page) => page.evaluate(`dispatchEvent(new Event('online'))`)
 
 /**
  * @param times how many are held: all when left out
@@ -99,7 +106,9 @@ export async function holdRequests(page: Page, address: string, times?: number):
   const held = new Promise<void>((resolve) => {
     letGo = resolve
   })
-  await page.route(address, (route) => held.then(() => route.continue()), times === undefined ? {} : { times })
+  // A page that is left has none any more.
+  const goOn = (route: Route) => held.then(() => route.continue()).catch(() => undefined)
+  await page.route(address, goOn, times === undefined ? {} : { times })
   return letGo
 }
 
@@ -111,18 +120,31 @@ export async function withoutPolls(page: Page): Promise<void> {
   }`)
 }
 
+/** From the next page on the browser's clock is ahead of the server's. */
+export const withClockAhead = (page: Page, ms: number) =>
+  page.addInitScript(`{
+    const now = () => Date.now() + ${ms}
+    const { Date } = window
+    window.Date = class extends Date {
+      static now = now
+      constructor(...given) { super(...(given.length === 0 ? [now()] : given)) }
+    }
+  }`)
+
 /** Rules of axe whose verdict depends on colours or on the layout. The others read the document, which no look changes. */
 const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable']
 
 /**
  * In the dialog alone where one is open, because the page behind it is out of reach, and is looked at without it. By the
  * debugger's own door: the policy of the page lets no script in.
+ * @param part a selector
  */
-export async function violations(page: Page, rules?: readonly string[]): Promise<unknown> {
+export async function violations(page: Page, rules?: readonly string[], part?: string): Promise<unknown> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
+  const whole = part === undefined ? 'document' : `document.querySelector(${JSON.stringify(part)})`
   const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })
   return page.evaluate(
-    `axe.run([...document.querySelectorAll('dialog[open]')].at(-1) ?? document, ${options})
+    `axe.run([...document.querySelectorAll('dialog[open]')].at(-1) ?? ${whole}, ${options})
       .then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
   )
 }
@@ -146,8 +168,11 @@ function axeOf(width: number): Axe {
 const fits = `document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <=
   Math.max(innerHeight, Math.ceil(scrollY + document.querySelector('main').getBoundingClientRect().bottom))`
 
-/** In each look no page is wider than the screen, and axe finds nothing. The long form keeps pictures in `.cache/test`. */
-export async function look(page: Page, name: string): Promise<void> {
+/**
+ * In each look no page is wider than the screen, and axe finds nothing. The long form keeps pictures in `.cache/test`.
+ * @param part in short axe sees this part alone, as another test shows it the rest of the page
+ */
+export async function look(page: Page, name: string, part?: string): Promise<void> {
   if (isLong) mkdirSync(projectFile('.cache/test'), { recursive: true })
   for (const { colorScheme, width, asked } of looks) {
     const message = `${name}, ${colorScheme}, ${width} pixels wide`
@@ -157,7 +182,7 @@ export async function look(page: Page, name: string): Promise<void> {
     const isFitting = () => page.evaluate(fits)
     await expect.poll(isFitting, { message }).toBe(true)
     const rules = asked === 'all rules' ? undefined : rulesOfLooks
-    if (asked !== 'none') expect(await violations(page, rules), message).toEqual([])
+    if (asked !== 'none') expect(await violations(page, rules, isLong ? undefined : part), message).toEqual([])
     const path = projectFile('.cache/test', `dashboard-${name}-${colorScheme}-${width}.png`)
     if (isLong) await page.screenshot({ path, fullPage: true })
   }

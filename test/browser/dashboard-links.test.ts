@@ -1,14 +1,19 @@
-/** Tracked links in the dashboard: made, refused, found, shown as they are set, changed, archived, and imported from a file. */
+/** Tracked links in the dashboard: made, refused, found, shown as they are set, changed, archived, imported from a file, and under domains of one's own. */
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { renderSVG } from 'uqr'
 import { expect, test } from 'vitest'
+import type { TxtAnswer } from '../../runtime/outbound/txt-records.ts'
 import { setUpApi } from '../support/api.ts'
-import { holdRequests, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { askAnew, goBy, holdRequests, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { startIngest } from '../support/ingest.ts'
 import { asking } from '../support/publishing.ts'
 
-const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const records = new Map<string, TxtAnswer>()
+const { stores, api, mine } = setUpApi({
+  apiHost: 'http://127.0.0.1',
+  readTxt: async (name) => records.get(name) ?? [],
+})
 const signIn = setUpDashboard({ stores, api, mine })
 const ask = asking(api, () => mine.apiKey)
 const section = list('Links')
@@ -164,16 +169,18 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
   await page.fill('dialog [name="label"]', 'Spring sale')
   const { id } = await spring()
   await ask('POST', `/v1/links/${id}/archive`)
+  await askAnew(page)
   await page.waitForSelector('text=No link yet')
   await page.fill('dialog [name="label"]', 'Spring')
   await page.keyboard.press('Escape')
   await ask('POST', `/v1/links/${id}/unarchive`)
+  await askAnew(page)
   await page.waitForSelector(link)
 
   expect(await page.textContent('ul[aria-label="Tags"]')).toBe('#spring sale')
   await page.click('ul[aria-label="Tags"] >> text=#spring sale')
   await page.waitForURL('**?tag=spring+sale')
-  await look(page, 'link-tag')
+  await look(page, 'link-tag', section)
   await page.click('[title="Links with any tags"]')
   await page.waitForURL((url) => url.search === '')
   await page.click(link)
@@ -238,6 +245,7 @@ test('links have pages, with clicks and where they led, and the archived ones an
   await page.click('text=Older')
   await expect.poll(() => page.locator(`${section} summary`).count()).toBe(1)
   await stores.pg.query('DELETE FROM links WHERE id = $1', [made[0]!.id])
+  await askAnew(page)
   await page.waitForSelector(`${section} >> text=Nothing is older`)
   expect(await page.$('text=No link yet')).toBeNull()
   await page.click(`${section} >> text=Archived`)
@@ -278,7 +286,7 @@ test('a scan of the drawn code counts as one, with its device, and goes on witho
   const boxes = await Promise.all(shown.map(async (one) => (await one.boundingBox())!))
   for (const [at, { y, height }] of boxes.slice(0, -1).entries())
     expect(boxes[at + 1]!.y).toBeGreaterThanOrEqual(y + height)
-  await look(page, 'link-clicks')
+  await look(page, 'link-clicks', section)
 })
 
 test('an import that is closed asks first, and ends with the part that is under way', async (context) => {
@@ -334,4 +342,56 @@ test('a file is looked at before its links are made, with what is there already 
   await page.waitForSelector(`${section} summary:has-text("Row")`)
   const { body } = await ask<{ label: string }[]>('GET', '/v1/links?q=row-500')
   expect(body.map(({ label }) => label)).toEqual(['Row\n"500"'])
+})
+
+test('a domain shows its record and why a check failed; once it is verified, a new link may name it, which keeps it', async (context) => {
+  const domains = list('Short domains')
+  const page = await signIn(context, '/dashboard/links')
+  await page.waitForSelector('form[aria-label="New link"]')
+  await page.click('summary:has-text("Key, campaign, tags")')
+  expect(await page.locator('[name="domain"]').count()).toBe(0)
+  await goBy(page, 't')
+  await page.click(`${domains} >> text=Add a domain`)
+  await page.fill('dialog [name="host"]', 'localhost')
+  await page.click('dialog button[type="submit"]')
+  expect(await page.textContent('dialog [role="alert"]')).toContain('Host: ')
+  await page.fill('dialog [name="host"]', 'Go.Example.com')
+  await look(page, 'short-domain-form')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector(`${domains} dd:has-text("_svc.go.example.com")`)
+  await page.click('[aria-label="Verify go.example.com"]')
+  await page.waitForSelector(`${domains} b:has-text("There is no TXT record")`)
+  await look(page, 'short-domain-pending', domains)
+  records.set('_svc.go.example.com', [(await page.locator(`${domains} dd`).nth(2).textContent())!])
+  await page.click('[aria-label="Verify go.example.com"]')
+  await page.waitForSelector(`${domains} .good:has-text("verified")`)
+  expect(await page.locator(`${domains} dd`).count()).toBe(0)
+  await page.click('[aria-label="Change go.example.com"]')
+  await page.fill('dialog [name="root_url"]', 'https://www.example.com/')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  expect((await ask('GET', '/v1/domains')).body).toMatchObject([
+    { status: 'verified', root_url: 'https://www.example.com/', not_found_url: null },
+  ])
+
+  await page.click('nav >> text=Links')
+  await page.click('summary:has-text("Key, campaign, tags")')
+  await page.selectOption('[name="domain"]', 'go.example.com')
+  await page.fill('input[name="label"]', 'Spring')
+  await page.fill('input[name="destination"]', 'https://example.com/')
+  await page.fill('input[name="key"]', 'spring')
+  await page.click('text=Make a link')
+  await page.click(`${section} summary:has-text("Spring")`)
+  await page.waitForSelector('text=https://go.example.com/spring')
+  await ask('POST', '/v1/links', { label: 'Elsewhere', destination_url: 'https://example.com/' })
+  await page.reload()
+  await page.waitForSelector(`${section} summary:has-text("Elsewhere")`)
+  await page.selectOption('[aria-label="Links under a domain"]', 'go.example.com')
+  await page.waitForSelector(`${section} summary:has-text("Elsewhere")`, { state: 'detached' })
+  expect(new URL(page.url()).searchParams.get('domain')).toBe('go.example.com')
+  await page.waitForSelector(`${section} summary:has-text("Spring")`)
+  await goBy(page, 't')
+  await page.click('[aria-label="Remove go.example.com"]')
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${domains} [role="alert"]:has-text("archive them first")`)
 })

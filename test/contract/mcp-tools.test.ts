@@ -194,25 +194,6 @@ test.each([...makeTools(operations, new Set(toolsets)).values()].map((tool) => [
   },
 )
 
-test('all arguments are those of the operation, in one flat object', () => {
-  const shown = tools.find(({ shown: { name } }) => name === 'svc.update_post')!.shown
-  expect(Object.keys(shown.inputSchema['properties'] as object)).toEqual([
-    'post_id',
-    'title',
-    'base_caption',
-    'scheduled_at',
-    'tags',
-    'media_ids',
-    'social_account_ids',
-    'platform_captions',
-    'thread',
-    'first_comment',
-    'updated_at',
-    'idempotency_key',
-  ])
-  expect(shown.inputSchema['required']).toEqual(['post_id'])
-})
-
 test('an argument of two meanings, and a tool with files, are refused at the start', () => {
   const [listPosts] = operations.filter(({ tool }) => tool === 'svc.list_posts')
   const media = operations.find(({ input }) => input.form !== undefined)!

@@ -231,17 +231,6 @@ describe('a call', () => {
     expect(JSON.parse(result!.content[0]!.text)).toMatchObject({ detail: [{ loc: ['body', 'idempotency_key'] }] })
   })
 
-  test('of a fraction as an id is a result to mend, and no row that isn’t there', async () => {
-    for (const [name, argument] of [
-      ['svc.get_post', 'post_id'],
-      ['svc.person_journey', 'contact_id'],
-    ] as const) {
-      const { result } = await callTool(api, mine.apiKey, name, { [argument]: 1.5 })
-      const { detail } = JSON.parse(result!.content[0]!.text)
-      expect(detail).toMatchObject([{ type: 'int_from_float', loc: [expect.any(String), argument], input: 1.5 }])
-    }
-  })
-
   test('of a tool that only reads ignores what it doesn’t know', async () => {
     const { result } = await callTool(api, mine.apiKey, 'svc.list_posts', { idempotency_key: 5, nothing: 1 })
     expect(result?.structuredContent).toEqual({ items: [] })

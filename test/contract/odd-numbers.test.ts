@@ -64,7 +64,7 @@ const nobodys = [
   '-9007199254740991',
 ]
 /** One operation with each id is asked with all of them, the others with a few. */
-const few = ['9007199254740993', '9223372036854775808', '-1', 'twelve', '1.5', '%00']
+const few = ['9007199254740993', '9223372036854775808', '-1', 'twelve', '1.5', '%00', '"1\\u0000"', '{}']
 const firstWith = (name: string) => withPath.find(([, operation]) => pathNames(operation)[0] === name)![1]
 const noNumbers = [
   'twelve',
@@ -120,6 +120,9 @@ interface Place {
   readonly isList: boolean
 }
 
+/** As JSON. */
+const noIds = ['1e400', '-1e400', '1.5', '"\\u0000"', '"1\\u0000"', '"99999999999999999999"', '"1e400"', '{}', '[[1]]']
+
 /** The members of the operation's body that are integers, or lists of them. */
 function integersOf(operation: Operation): Place[] {
   const schema = shownOf(operation).requestBody?.content['application/json']?.schema
@@ -144,18 +147,8 @@ const places = operations.flatMap((operation) =>
 test.each(places)(
   '%s with the %s is refused what is no id, or finds nothing',
   async (_, name, operation, { isList }) => {
-    for (const literal of [
-      ...nobodys,
-      '1e400',
-      '-1e400',
-      '1.5',
-      '"\\u0000"',
-      '"1\\u0000"',
-      '"99999999999999999999"',
-      '"1e400"',
-      '{}',
-      '[[1]]',
-    ]) {
+    const isFirst = operation === places.find(([, other]) => other === name)![2]
+    for (const literal of [...nobodys, ...noIds].filter((one) => isFirst || few.includes(one))) {
       const marked = { ...exampleBody(operation), [name]: isList ? ['MARK'] : 'MARK' }
       const body = JSON.stringify(marked).replace('"MARK"', literal)
       const path = filledPath(operation, { post_id: 1, feed_id: 1 })
@@ -177,8 +170,11 @@ const parameters = operations.flatMap((operation) => {
   return all.filter(({ in: part }) => part === 'query').map(({ name }) => [operation.name, name, operation] as const)
 })
 
+const isFirstOf = (name: string, operation: Operation) =>
+  operation === parameters.find(([, other]) => other === name)![2]
+
 test.each(parameters)('%s ?%s with NUL is 422', async (_, name, operation) => {
-  for (const value of ['%00', '1%00', '%00a']) {
+  for (const value of isFirstOf(name, operation) ? ['%00', '1%00', '%00a'] : ['1%00']) {
     const path = filledPath(operation, Object.fromEntries(pathNames(operation).map((one) => [one, 1])))
     const { status, text } = await ask(operation, `${path}?${name}=${value}`)
     expect([value, status]).toEqual([value, 422])

@@ -12,8 +12,9 @@ import { setUpIngest } from '../support/ingest.ts'
 import { runPublisher, type TestPublisher } from '../support/publisher.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
-/** Examples after which there may be something to ship and fold. */
+/** Examples after which there may be something to ship and fold, and those that need none of it before them. */
 const sends = /growth|\/l\/|npx|script|fetch/
+const onlySends = /growth|\/l\//
 /** As `npm start` serves it, which the pages suppose. */
 const root = 'http://localhost:8080'
 
@@ -75,11 +76,12 @@ describe.each(pages)('%s', (path) => {
   test.each(examples.map((example) => ({ example, line: example.line })))(
     'the example at line $line does what the page shows',
     async ({ example }) => {
-      if (isUnsettled) {
+      if (isUnsettled && !onlySends.test(example.code)) {
         await ingest.shipped()
         await foldStored(stores)
+        isUnsettled = false
       }
-      isUnsettled = sends.test(example.code)
+      isUnsettled ||= sends.test(example.code)
       const answer = await reader.follow(example)
       if (example.language === 'html') expect(answer?.status).toBe(202)
       if (example.answer === undefined) return

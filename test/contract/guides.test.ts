@@ -11,7 +11,7 @@ const { api } = setUpApi()
 
 const linksOf = (text: string) => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!)
 
-async function read(path: string, accept = 'text/markdown'): Promise<string> {
+async function read(path: string, accept: string): Promise<string> {
   const response = await api.ask(path, { headers: { Accept: accept } })
   expect([path, response.status]).toEqual([path, 200])
   return response.text()
@@ -23,23 +23,31 @@ test('every page of docs/ is listed', () => {
   expect(listed.map((name) => `${name}.md`).sort()).toEqual(pages.sort())
 })
 
-test('from the index everything is found, and no link leads to nothing', async () => {
-  const seen = new Set<string>()
-  const waiting = ['/llms.txt', '/guides']
+/** Reads all pages to which links lead, by their paths. @param linksIn paths */
+async function readAll(from: string[], accept: string, linksIn: (text: string, path: string) => string[]) {
+  const pages = new Map<string, string>()
+  const waiting = from
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (seen.has(path)) continue
-    seen.add(path)
-    const text = await read(path)
-    if (path.endsWith('.json')) continue
-    const own = linksOf(text).filter((link) => !/^(https?:|mailto:|#)/.test(link))
-    waiting.push(...own.map((link) => new URL(link, `${api.url}${path}`).pathname))
+    if (pages.has(path)) continue
+    const text = await read(path, accept)
+    pages.set(path, text)
+    waiting.push(...linksIn(text, path))
   }
+  return pages
+}
+
+test('from the index everything is found, and no link leads to nothing', async () => {
+  const pages = await readAll(['/llms.txt', '/guides'], 'text/markdown', (text, path) => {
+    if (path.endsWith('.json')) return []
+    const own = linksOf(text).filter((link) => !/^(https?:|mailto:|#)/.test(link))
+    return own.map((link) => new URL(link, `${api.url}${path}`).pathname)
+  })
   const named = Object.values(guides).flatMap((section) => Object.keys(section).map((name) => `/guides/${name}.md`))
-  expect([...seen].sort()).toEqual(['/guides', '/llms.txt', '/v1/openapi.json', ...named].sort())
+  expect([...pages.keys()].sort()).toEqual(['/guides', '/llms.txt', '/v1/openapi.json', ...named].sort())
 })
 
 test('llms.txt has the form of its convention: a title, a summary, sections of links with a line each', async () => {
-  const lines = (await read('/llms.txt')).split('\n').filter((line) => line !== '')
+  const lines = (await read('/llms.txt', 'text/markdown')).split('\n').filter((line) => line !== '')
   expect(lines[0]).toMatch(/^# \S/)
   expect(lines[1]).toMatch(/^> \S/)
   const items = lines.slice(3)
@@ -47,23 +55,17 @@ test('llms.txt has the form of its convention: a title, a summary, sections of l
 })
 
 test('from the index of pages every guide is found, and every link leads to an address and an anchor that there are', async () => {
-  const pages = new Map<string, string>()
   const targets = new Set<string>()
-  const waiting = ['/guides']
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (pages.has(path)) continue
-    const text = await read(path, 'text/html,*/*;q=0.8')
-    pages.set(path, text)
-    if (!path.startsWith('/guides') || path.endsWith('.css')) continue
+  const pages = await readAll(['/guides'], 'text/html,*/*;q=0.8', (text, path) => {
+    if (!path.startsWith('/guides') || path.endsWith('.css')) return []
     const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     expect([path, ids.length]).toEqual([path, new Set(ids).size])
-    const own = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => new URL(link!, `http://own${path}`))
-    for (const { pathname, hash } of own.filter(({ host }) => host === 'own')) {
-      targets.add(pathname + hash)
-      // A stranger is led from there to the page that signs in.
-      if (pathname !== '/dashboard') waiting.push(pathname)
-    }
-  }
+    const all = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => new URL(link!, `http://own${path}`))
+    const own = all.filter(({ host }) => host === 'own')
+    for (const { pathname, hash } of own) targets.add(pathname + hash)
+    // A stranger is led from there to the page that signs in.
+    return own.map(({ pathname }) => pathname).filter((pathname) => pathname !== '/dashboard')
+  })
   const named = Object.values(guides).flatMap((section) => Object.keys(section).map((name) => `/guides/${name}`))
   expect([...pages.keys()].sort()).toEqual(['/docs', '/guides', '/guides/style.css', ...named].sort())
   const broken = [...targets].filter((target) => {

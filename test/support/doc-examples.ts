@@ -101,9 +101,9 @@ export async function makeReader(
     close: curl.close,
     async follow(example) {
       rmSync(answers, { force: true })
-      // Variables pass from block to block; nobody has to wait here, as the test does it.
+      // Variables pass from block to block; nobody has to wait here for long, as the test does it.
       const script = `set -eu -o pipefail; set -a; [ ! -f variables ] || . ./variables
-sleep() { :; }
+sleep() { command sleep 0.1; }
 ${scriptOf(example)}
 export -p > variables`
       const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })

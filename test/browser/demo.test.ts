@@ -54,6 +54,8 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
     '/demo/prices',
     '/demo/sign-up',
   ])
+  for (const { request } of visit.sendings())
+    if (!request.body.includes('"identify"')) expect(request.body).not.toContain('ada@example.com')
   const { metrics, top_pages, top_sources, web_vitals } = await visit.overview()
   expect(metrics).toMatchObject({
     visitors: 1,

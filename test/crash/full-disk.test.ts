@@ -182,7 +182,7 @@ atOnce('`npm start` says which service waits for room, and stops when it is told
   context.onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
-  await vi.waitUntil(() => output.includes('room'), soon)
+  await vi.waitUntil(() => output.includes('room'), { timeout: 60_000 })
   child.kill('SIGTERM')
   await once(child, 'close')
   expect(output).toContain("svc: ingest isn't up yet: the disk is full: the start waits for room\n")

@@ -49,6 +49,8 @@ export const providerPollMaxMs = 15 * second
 /** Statuses of one question for an account's newest, and how many such questions. */
 export const mastodonStatusesEach = 40
 export const mastodonStatusPagesMax = 10
+/** An instance knows the key of a status for an hour. Less by how long an attempt may take, and clocks may be off. */
+export const mastodonKeyKnownMs = 50 * minute
 /** X takes segments of at most 5 MB. */
 export const xSegmentBytesMax = 4 * 1024 * KiB
 /** X says when to ask again whether a video is processed; it is believed up to here. */

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { askProvider } from '../../pipeline/publishing/request.ts'
-import { providerRequestMs, publishAtOnceMax } from '../../schemas/limits/publish-limits.ts'
+import {
+  mastodonStatusesEach,
+  mastodonStatusPagesMax,
+  providerRequestMs,
+  publishAtOnceMax,
+} from '../../schemas/limits/publish-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { type MadeMedia, startMastodon } from '../support/mastodon-server.ts'
@@ -130,6 +135,31 @@ test.each(losses)(
     expect(await accounts()).toMatchObject([{ health_status: 'ok' }])
   },
 )
+
+test('a status whose answer was lost is told by its key among hundreds of newer ones, and after an hour by nobody', async () => {
+  const account = await connect()
+  let idOfNext = 114_000_000_000_000
+  const lose = async (caption: string): Promise<number> => {
+    let isLost = false
+    on.server.hinder = ({ step, json }) => {
+      if (step !== publishStep || json.status !== caption || isLost) return undefined
+      isLost = true
+      return 'cut after'
+    }
+    const id = await schedulePost(ask, { caption, accounts: [account] })
+    await expect.poll(() => on.server.statuses.some(({ text }) => text === caption)).toBe(true)
+    const createdAt = new Date().toISOString()
+    for (let nth = 0; nth < mastodonStatusPagesMax * mastodonStatusesEach; nth++)
+      on.server.statuses.push({ id: String(idOfNext++), text: 'Newer', mediaIds: [], inReplyTo: null, createdAt })
+    return id
+  }
+  const soon = await endedPost(ask, await lose('Soon'))
+  const made = on.server.statuses.filter(({ text }) => text === 'Soon')
+  expect([made.length, resultOf(soon)]).toMatchObject([1, { external_id: made[0]!.id }])
+  const late = await lose('Late')
+  await stores.pg.query(`UPDATE post_targets SET sent_at = sent_at - interval '1 hour' WHERE post_id = $1`, [late])
+  expect(resultOf(await endedPost(ask, late))).toEqual(failed('outcome_unknown', 'Look there first'))
+})
 
 test('posts of more pictures than an instance takes in a while are published one after the other, and no attempt is lost', async () => {
   const account = await connect()

@@ -1,7 +1,7 @@
 /** Feeds in the dashboard: previewed, added, paused and deleted; a post of one names it. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { askAnew, holdRequests, setUpDashboard } from '../support/dashboard.ts'
+import { holdRequests, setUpDashboard } from '../support/dashboard.ts'
 import { makeFeedReader, rssOf, serve } from '../support/feeds.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 import { setUpReceiver } from '../support/receiver.ts'
@@ -47,7 +47,6 @@ test('a feed is previewed and added, its post names it, and it is paused, change
   expect(added).toMatchObject({ social_account_ids: [account], template: 'New: {title}', mode: 'draft' })
 
   await makeFeedReader(stores).look()
-  await askAnew(page)
   await line.locator('text=A blog').waitFor()
   await line.locator('text=/, 1 post /').waitFor()
   await line.locator('button:text-is("Pause")').click()

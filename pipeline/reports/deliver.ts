@@ -67,8 +67,8 @@ async function deliverToChannel(
 }
 
 /** @throws ChannelGone */
-function opened(box: SecretBox, address: Buffer): string {
-  const opened = box.open(address)
-  if (opened === null) throw new ChannelGone('the address was stored with another SECRET_KEY: add the channel anew')
-  return opened
+function opened(box: SecretBox, sealed: Buffer): string {
+  const address = box.open(sealed)
+  if (address === null) throw new ChannelGone('the address was stored with another SECRET_KEY: add the channel anew')
+  return address
 }

@@ -6,7 +6,7 @@ import { type NewLink, type TrackedLink, updateLink } from '../../postgres/table
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { linkFormBytesMax, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
 import { setUpIngest } from '../support/ingest.ts'
-import { countedVisits, iPhone, clicksOf as storedClicksOf, visit } from '../support/link-visits.ts'
+import { iPhone, clicksOf as storedClicksOf, visit } from '../support/link-visits.ts'
 import { makeLink } from '../support/publishing.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -28,7 +28,7 @@ function submit(key: string, fields: Record<string, string>, more: Record<string
 }
 
 const clicksOf = (link: TrackedLink) => storedClicksOf(stores, ingest, link)
-const requests = () => countedVisits(ingest.port)
+const requests = () => ingest.counted('ingest_link_requests_total', 'outcome')
 
 test('a link with a password asks for it, and leads on and counts its click once it is right', async () => {
   const before = await requests()

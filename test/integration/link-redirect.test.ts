@@ -15,7 +15,7 @@ import { hashPassword } from '../../runtime/crypto/password.ts'
 import { linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
 import { startApi } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { countedVisits, iPhone, clicksOf as storedClicksOf, visit } from '../support/link-visits.ts'
+import { iPhone, clicksOf as storedClicksOf, visit } from '../support/link-visits.ts'
 import { onOneDay } from '../support/one-day.ts'
 import { newLink } from '../support/publishing.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -56,7 +56,7 @@ const phones = Array.from(
 const followLocation = async ({ attribution_key: key }: TrackedLink, agent: string, method = 'GET') =>
   (await follow(key, { 'User-Agent': agent }, method)).location
 const clicksOf = (link: TrackedLink) => storedClicksOf(stores, ingest, link)
-const requests = () => countedVisits(ingest.port)
+const requests = () => ingest.counted('ingest_link_requests_total', 'outcome')
 
 test('GET leads to the tracking URL by 302, which nobody stores, and the click is stored as a person’s', async () => {
   const link = await makeLink()

@@ -34,10 +34,3 @@ export async function clicksOf(
   await ingest.shipped()
   return stores.ch.query('SELECT * FROM link_clicks WHERE link_id = {id:UInt32} ORDER BY id', { id })
 }
-
-/** How many visits ended in which way, as ingest has counted them. */
-export async function countedVisits(port: number): Promise<Record<string, number>> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  const found = text.matchAll(/^ingest_link_requests_total\{.*outcome="(\w+)".*\} (\d+)/gm)
-  return Object.fromEntries([...found].map(([, outcome, count]) => [outcome!, Number(count)]))
-}

@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
-import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import type { EventLike } from '../support/event-rows.ts'
+import { addEvents } from '../support/fold.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -19,9 +19,7 @@ beforeAll(async () => {
     ...(n < 3 ? [{ visitor: n + 1, kind: 'custom' as const, event_name: 'signup', occurred_at: at + 90_000 }] : []),
   ]).flat()
   const hostile: EventLike = { visitor: 1, kind: 'custom', event_name: `${markup}*`, occurred_at: at + 95_000 }
-  const rows = [...visits, hostile].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))
-  await insertEventRows(stores.ch, rows)
-  await foldWhatIsThere(stores)
+  await addEvents(stores, mine.workspaceId, [...visits, hostile])
 })
 
 const bars = (page: Page) =>

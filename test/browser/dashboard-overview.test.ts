@@ -15,8 +15,8 @@ import {
   savedFile,
   setUpDashboard,
 } from '../support/dashboard.ts'
-import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import type { EventLike } from '../support/event-rows.ts'
+import { addEvents } from '../support/fold.ts'
 import { onOneDay } from '../support/one-day.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
@@ -48,9 +48,7 @@ beforeAll(async () => {
     custom(4, 'bare', {}),
     custom(9, markup, { plan: 'pro' }),
   ]
-  const rows = [...visits, ...done].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))
-  await insertEventRows(stores.ch, rows)
-  await foldWhatIsThere(stores)
+  await addEvents(stores, mine.workspaceId, [...visits, ...done])
   Object.assign(guest, await makeWorkspace(stores))
 })
 
@@ -281,10 +279,9 @@ test('an event opens its properties: their values with visitors, share, events a
   // A property that is looked at stays, though another is more frequent by now.
   await page.click(`${list('Events')} [aria-label="Properties of ${markup.replaceAll('"', '\\"')}"]`)
   await page.waitForSelector('dialog option:text-is("plan")', { state: 'attached' })
-  const more = { workspace_id: mine.workspaceId, kind: 'custom', event_name: markup, visitor: 9 } as const
-  const at = { occurred_at: Date.now() - 60_000, properties: '{"ab":1}' }
-  await insertEventRows(stores.ch, [makeEventRow({ ...more, ...at }), makeEventRow({ ...more, ...at })])
-  await foldWhatIsThere(stores)
+  const more = { kind: 'custom', event_name: markup, visitor: 9, properties: '{"ab":1}' } as const
+  const event = { ...more, occurred_at: Date.now() - 60_000 }
+  await addEvents(stores, mine.workspaceId, [event, event])
   await askAnew(page)
   await page.waitForSelector('dialog option:text-is("ab")', { state: 'attached' })
   expect(await page.inputValue('dialog select')).toBe('plan')

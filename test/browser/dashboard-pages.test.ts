@@ -5,8 +5,8 @@ import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
-import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import type { EventLike } from '../support/event-rows.ts'
+import { addEvents } from '../support/fold.ts'
 import { onOneDay } from '../support/one-day.ts'
 import { isLong } from '../support/short-form.ts'
 
@@ -42,9 +42,7 @@ function someWeeks(): EventLike[] {
 
 beforeAll(async () => {
   Object.assign(site, await makeWorkspace(stores))
-  const rows = someWeeks().map((event) => makeEventRow({ workspace_id: site.workspaceId, ...event }))
-  await insertEventRows(stores.ch, rows)
-  await foldWhatIsThere(stores)
+  await addEvents(stores, site.workspaceId, someWeeks())
 })
 
 /** As the dashboard writes it. */

@@ -3,8 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { setUpApi } from '../support/api.ts'
 import { goBy, goWithin, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
-import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { addEvents } from '../support/fold.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -21,11 +20,8 @@ beforeAll(async () => {
     { visitor: 5, weeks: 1 },
   ]
   const at = Date.now()
-  const rows = visits.map(({ visitor, weeks }) =>
-    makeEventRow({ workspace_id: mine.workspaceId, visitor, occurred_at: at - weeks * weekMs }),
-  )
-  await insertEventRows(stores.ch, rows)
-  await foldWhatIsThere(stores)
+  const events = visits.map(({ visitor, weeks }) => ({ visitor, occurred_at: at - weeks * weekMs }))
+  await addEvents(stores, mine.workspaceId, events)
 })
 
 const titles = 'tbody tr:not(:first-child)'

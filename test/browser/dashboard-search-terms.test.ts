@@ -5,8 +5,7 @@ import { endPull, failPull, leaseSearchSites } from '../../postgres/tables/searc
 import { connectSearchSite } from '../../postgres/tables/search-sites.ts'
 import { setUpApi } from '../support/api.ts'
 import { holdRequests, list, look, savedFile, setUpDashboard, violations } from '../support/dashboard.ts'
-import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { addEvents } from '../support/fold.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -16,8 +15,7 @@ const root = 'https://example.com'
 
 test('terms and pages stand beside the sources, a page leads to its terms and back; the settings say what is to be done', async (context) => {
   const { workspaceId } = mine
-  await insertEventRows(stores.ch, [makeEventRow({ workspace_id: workspaceId, occurred_at: Date.now() - 60_000 })])
-  await foldWhatIsThere(stores)
+  await addEvents(stores, workspaceId, [{ occurred_at: Date.now() - 60_000 }])
   const page = await signIn(context)
   await page.waitForSelector(`${list('Sources')} .row`)
   expect(await page.$(panel)).toBeNull()

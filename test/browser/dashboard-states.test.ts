@@ -16,7 +16,7 @@ import {
   withoutPolls,
 } from '../support/dashboard.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { addEvents, foldWhatIsThere } from '../support/fold.ts'
 import { asking, makeLink } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -39,9 +39,7 @@ afterAll(async () => {
 })
 
 test('while ClickHouse is away the pages say so, keep the last figures, and go on by themselves', async (context) => {
-  const row = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }
-  await insertEventRows(stores.ch, [makeEventRow(row)])
-  await foldWhatIsThere(stores)
+  await addEvents(stores, mine.workspaceId, [{ occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }])
   await makeLink(stores, mine.workspaceId, null)
   const page = await signIn(context, '/dashboard', { at: breakable.url })
   await page.waitForSelector('[data-card="visitors"] strong:text-is("1")')
@@ -181,13 +179,12 @@ test('controls beside a list that is awaited stay as plain as they were', async 
 })
 
 test('shares are of the totals of the same question, and a row without visitors or revenue isn’t in a short list', async (context) => {
-  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000 }
-  await insertEventRows(stores.ch, [
-    makeEventRow({ ...at, visitor: 1, path: '/a' }),
-    makeEventRow({ ...at, visitor: 2, path: '/b' }),
-    makeEventRow({ ...at, visitor: 0, kind: 'conversion', device: 'unknown' }),
+  const at = { occurred_at: Date.now() - 60_000 }
+  await addEvents(stores, mine.workspaceId, [
+    { ...at, visitor: 1, path: '/a' },
+    { ...at, visitor: 2, path: '/b' },
+    { ...at, visitor: 0, kind: 'conversion', device: 'unknown' },
   ])
-  await foldWhatIsThere(stores)
   const page = await signIn(context, '/dashboard?tab=systems')
   const share = () => page.textContent(`${list('Devices')} .row .share`)
   await expect.poll(share).toBe('100 %')
@@ -206,10 +203,7 @@ test('shares are of the totals of the same question, and a row without visitors 
 })
 
 test('figures of millions fit phones and tablets', async (context) => {
-  await insertEventRows(stores.ch, [
-    makeEventRow({ workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }),
-  ])
-  await foldWhatIsThere(stores)
+  await addEvents(stores, mine.workspaceId, [{ occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }])
   await asking(api, () => mine.apiKey)('POST', '/v1/goals', { name: 'Prices', kind: 'path', value: '/a' })
   const page = await signIn(context, '/dashboard/retention')
   await page.route('**/api/v1/analytics/*', async (route) => {
@@ -229,9 +223,7 @@ test('figures of millions fit phones and tablets', async (context) => {
 })
 
 test('what comes after the rest moves nothing that stands there', async (context) => {
-  const row = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }
-  await insertEventRows(stores.ch, [makeEventRow(row)])
-  await foldWhatIsThere(stores)
+  await addEvents(stores, mine.workspaceId, [{ occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }])
   const ask = asking(api, () => mine.apiKey)
   const [today] = new Date().toISOString().split('T')
   await ask('POST', '/v1/notes', { day: today, text: 'Release' })

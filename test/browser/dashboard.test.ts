@@ -5,14 +5,8 @@ import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { setUpApi } from '../support/api.ts'
 import { askAnew, card, goBy, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'
-import {
-  type EventLike,
-  insertBotVisitRows,
-  insertEventRows,
-  makeBotVisitRow,
-  makeEventRow,
-} from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { type EventLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
+import { addEvents } from '../support/fold.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -20,12 +14,12 @@ const minute = 60_000
 const dateBefore = (days: number) => new Date(Date.now() - days * 24 * 60 * minute).toISOString().slice(0, 10)
 
 async function add(...events: EventLike[]): Promise<void> {
-  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 10 * minute }
-  await insertEventRows(
-    stores.ch,
-    events.map((event) => makeEventRow({ ...at, ...event })),
+  const occurred_at = Date.now() - 10 * minute
+  await addEvents(
+    stores,
+    mine.workspaceId,
+    events.map((event) => ({ occurred_at, ...event })),
   )
-  await foldWhatIsThere(stores)
 }
 
 const some: EventLike[] = [

@@ -3,21 +3,19 @@ import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { card, goBy, list, look, playwrightWithinMs, setUpDashboard } from '../support/dashboard.ts'
-import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { addEvents } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 
 test('a link shows the figures of the API without a cookie, keeps its token through filters, Back and reload, and ends when revoked', async (context) => {
-  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 600_000 }
-  await insertEventRows(stores.ch, [
-    makeEventRow({ ...at, visitor: 1, source: 'google', medium: 'organic', path: '/a', country: 'DE' }),
-    makeEventRow({ ...at, visitor: 2, source: 'news', medium: 'email', path: '/b', country: 'FR' }),
-    makeEventRow({ ...at, visitor: 2, kind: 'custom', event_name: 'signup', path: '/b' }),
+  const at = { occurred_at: Date.now() - 600_000 }
+  await addEvents(stores, mine.workspaceId, [
+    { ...at, visitor: 1, source: 'google', medium: 'organic', path: '/a', country: 'DE' },
+    { ...at, visitor: 2, source: 'news', medium: 'email', path: '/b', country: 'FR' },
+    { ...at, visitor: 2, kind: 'custom', event_name: 'signup', path: '/b' },
   ])
-  await foldWhatIsThere(stores)
   const owner = await signIn(context, '/dashboard/settings')
   const links = list('Shared links')
   await owner.click(`${links} button:text-is("Make a link")`)

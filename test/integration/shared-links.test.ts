@@ -5,8 +5,7 @@ import { segmentRows } from '../../postgres/tables/segments.ts'
 import { sharedLinksMax } from '../../schemas/limits/api-limits.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
-import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { addEvents } from '../support/fold.ts'
 import { setUpMembers } from '../support/members.ts'
 
 let now = Date.now()
@@ -76,13 +75,9 @@ test("neither another workspace's link nor a key is revoked as a link, nor a lin
 
 test('a link sees the figures that a key sees, and of nobody a name, an e-mail or an id', async () => {
   const { token } = await makeLink()
-  const event = { workspace_id: mine.workspaceId, anonymous_id: 'browser-of-ada', occurred_at: now - 600_000 }
+  const event = { anonymous_id: 'browser-of-ada', occurred_at: now - 600_000 }
   const properties = '{"email":"ada@example.com"}'
-  await insertEventRows(stores.ch, [
-    makeEventRow(event),
-    makeEventRow({ ...event, kind: 'custom', event_name: 'signup', properties }),
-  ])
-  await foldWhatIsThere(stores)
+  await addEvents(stores, mine.workspaceId, [event, { ...event, kind: 'custom', event_name: 'signup', properties }])
   const read = async (path: string, key = token) => {
     const answer = await api.ask(`/v1/analytics/${path}`, { key })
     return { status: answer.status, text: await answer.text() }

@@ -14,7 +14,7 @@ import type { AlertKind } from '../../schemas/resources/traffic-alert.ts'
 import { mailerAt, makeLook, unstopped } from '../support/alerts.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { addEvents } from '../support/fold.ts'
 import { type MailServer, setUpMailServer } from '../support/mail-server.ts'
 import { setUpMembers } from '../support/members.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
@@ -244,8 +244,7 @@ test('owner and admins set alerts within bounds, and say who gets them; without 
   expect((await ask('PATCH', '/report-recipients/9000000', { alerts: true })).status).toBe(404)
 
   const now = Date.now()
-  await insertEventRows(stores.ch, [makeEventRow({ workspace_id: mine.workspaceId, occurred_at: now })])
-  await foldWhatIsThere(stores)
+  await addEvents(stores, mine.workspaceId, [{ occurred_at: now }])
   await look(now, { changes: { isMailSetUp: false } })
   expect(await told()).toMatchObject([{ id: mine.workspaceId, type: 'traffic.spike' }])
   expect(await stores.pg.query('SELECT 1 FROM alert_mails')).toEqual([])

@@ -87,7 +87,7 @@ export function makeJoin({ pg, clock, gate, codes, audit, knownBrowsers, isSecur
     return pg.transaction(async (tx) => {
       const ownerId = await acceptInvitation(tx, invitation, passwordHash)
       if (typeof ownerId === 'string') return ownerId
-      // The account is held by now: a second factor that was turned on a moment ago counts.
+      // The account is locked by now: a second factor that was turned on a moment ago counts.
       const used = (await isSecondFactorOn(tx, ownerId)) ? await codes.use(tx, ownerId, code) : undefined
       const arriving = arrivingBrowser(request.headers)
       const session = await beginBrowserSession(tx, { ownerId, workspaceId, ...arriving }, clock.now())

@@ -1,6 +1,6 @@
 /** Signs a member's browser in: by a link on this machine, or by e-mail and password from anywhere. */
 import { isIP } from 'node:net'
-import { findOwnerPassword, holdPassword } from '../../postgres/tables/owner-passwords.ts'
+import { findOwnerPassword, lockPassword } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession, signInByLink } from '../../postgres/tables/owner-sessions.ts'
 import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'
 import { beginSignInStep } from '../../postgres/tables/sign-in-steps.ts'
@@ -84,7 +84,7 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
         if (!(await isPasswordOf(password, found?.hash)) || found === null) return page(401, next)
         return pg.transaction(async (tx) => {
           // A password that was changed meanwhile opens nothing.
-          if (!(await holdPassword(tx, found))) return page(401, next)
+          if (!(await lockPassword(tx, found))) return page(401, next)
           if (await isSecondFactorOn(tx, found.ownerId)) {
             const step = await beginSignInStep(tx, found.ownerId, clock.now())
             return redirect(`${codePath}?${new URLSearchParams({ next })}`, [stepCookie(step, isSecure())])

@@ -93,7 +93,7 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
       async handle({ path, body, workspace, stores: { pg } }) {
         const id = path[`${word}_id`]!
         await holdWorkspace(pg, workspace.id)
-        const before = await rows.hold(pg, workspace.id, id)
+        const before = await rows.lock(pg, workspace.id, id)
         if (before === null) throw problem(`${noun}_not_found`)
         const sent = body as Partial<Chosen<Row>>
         const changed = await rows.update(pg, workspace.id, id, normalize({ ...before, ...sent }, sent))

@@ -165,8 +165,8 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
 
 /**
  * Asks again, as a change's transaction begins, what let the call in. An upload takes minutes, and a change may wait for its
- * turn: a key may be revoked meanwhile, a session ended, and a member removed. Nothing is held: what begins later doesn't stop
- * the change. Operations on members and keys hold the workspace besides (`holdAsManager`).
+ * turn: a key may be revoked meanwhile, a session ended, and a member removed. Nothing is locked: what begins later doesn't stop
+ * the change. Operations on members and keys lock the workspace besides (`lockAsManager`).
  * @returns the caller as it is now: handlers judge by its scopes
  */
 async function confirm(

@@ -6,7 +6,7 @@ import { readFreeTimes } from './free-times.ts'
 import { requireReady } from './stored.ts'
 
 /**
- * The workspace and the post are held: two posts at once would take the same time.
+ * The workspace and the post are locked: two posts at once would take the same time.
  * @throws Problem where the post isn't ready, or no posting time is free: nothing is changed then
  */
 export async function scheduleNext(

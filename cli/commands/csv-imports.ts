@@ -9,7 +9,7 @@ import { importLinesEach } from '../../schemas/limits/revenue-limits.ts'
 import { AdLine, RateLine, RevenueLine } from '../../schemas/revenue-imports.ts'
 import { auditCommand } from '../audit-command.ts'
 import { defineCommand, workspaceOption } from '../command.ts'
-import { holdForImport } from '../imports/hold-workspace.ts'
+import { lockForImport } from '../imports/lock-workspace.ts'
 import { type CsvLine, importCsv, withNumbers } from '../imports/read-csv.ts'
 
 export const importRevenue = defineCommand({
@@ -31,7 +31,7 @@ export const importRevenue = defineCommand({
       read: (line) => readLine(line, timezone),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
-          await holdForImport(tx, workspaceId)
+          await lockForImport(tx, workspaceId)
           await recordRevenue(tx, { workspaceId, now }, some)
           others.push(...(await listOtherAmounts(tx, workspaceId, some)))
           if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'revenue.import', null, { lines: firstOf })
@@ -82,7 +82,7 @@ export const importRates = defineCommand({
       read: (line) => parsePart('body', ofOthers, line),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
-          await holdForImport(tx, workspaceId)
+          await lockForImport(tx, workspaceId)
           const rates = some.map((line) => ({ ...line, day: line.day ?? today }))
           await replaceRates(tx, { workspaceId, currency }, rates)
           if (firstOf === undefined) return
@@ -111,7 +111,7 @@ export const importAds = defineCommand({
       read: (line) => parsePart('body', AdLine, withNumbers(line, ['cost_cents', 'clicks'])),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
-          await holdForImport(tx, workspaceId)
+          await lockForImport(tx, workspaceId)
           await replaceAdSpend(tx, workspaceId, some)
           if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'ad_spend.import', null, { lines: firstOf })
         }),

@@ -15,7 +15,7 @@ import { linkFileBytesMax, linkFileRowsMax, linksImportedMax } from '../../schem
 import { type ImportedField, importedFields } from '../../schemas/resources/link-import.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, UsageError, workspaceOption } from '../command.ts'
-import { holdForImport } from '../imports/hold-workspace.ts'
+import { lockForImport } from '../imports/lock-workspace.ts'
 import type { Installation } from '../installation.ts'
 
 export const importLinkFile = defineCommand({
@@ -45,7 +45,7 @@ export const importLinkFile = defineCommand({
     for (let at = 0; at < rows.length; at += linksImportedMax) {
       signal.throwIfAborted()
       const some = await pg.transaction(async (tx) => {
-        await holdForImport(tx, workspaceId)
+        await lockForImport(tx, workspaceId)
         const imported = await importRows(rows.slice(at, at + linksImportedMax), true, contextOf(tx))
         await tellCreated(tx, workspaceId, imported.links, config.shortUrlHost)
         const link_ids = imported.links.map(({ id }) => id)

@@ -9,8 +9,8 @@ import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-d
 import {
   changeWorkspace,
   createWorkspace,
-  holdOwner,
   listWorkspaces,
+  lockOwner,
   readWorkspace,
   SlugTaken,
   setPlan,
@@ -54,7 +54,7 @@ export const createWorkspaceWithKeys = defineCommand({
     const shared = ownerOf === undefined ? undefined : await installation.workspace(ownerOf)
     try {
       return await installation.postgres().transaction(async (tx) => {
-        const owner = shared && (await holdOwner(tx, shared.id))
+        const owner = shared && (await lockOwner(tx, shared.id))
         const plan = owner ? owner.plan : planOf(wantedPlan ?? 'growth')
         const made = await createWorkspace(tx, { name, slug, timezone, plan, ownerEmail: owner?.email })
         const trackingKey = await createTrackingKey(tx, made.workspaceId)

@@ -17,7 +17,7 @@ import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { retrying } from '../replay/store-once.ts'
-import { requireKept } from './hold-workspace.ts'
+import { requireKept } from './lock-workspace.ts'
 
 export interface ImportTurn {
   readonly workspaceId: number

@@ -63,7 +63,7 @@ async function sendOne(context: MailContext, mail: AccountMail, giveUp: AbortSig
   const { id, email, createdAt } = mail
   const now = clock.now()
   const claimed = await pg.transaction(async (tx) => {
-    // Before the claim: whoever changes a password holds the account, too, before the mail.
+    // Before the claim: whoever changes a password locks the account, too, before the mail.
     const content = await write(context, tx, mail)
     if (content === null) return endAccountMail(tx, mail, 'failed')
     const claim = await claimAccountMail(tx, id, { now: new Date(now), until: new Date(now + accountMailClaimMs) })

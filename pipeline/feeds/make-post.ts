@@ -40,7 +40,7 @@ export interface MadePost {
   readonly notes: readonly string[]
 }
 
-/** The workspace is held. */
+/** The workspace is locked. */
 export async function makePost(making: Making, entry: FeedEntry): Promise<MadePost> {
   const { tx, feed, clock, isHeld } = making
   const texts = entry.texts()

@@ -10,7 +10,7 @@ import {
   endLook,
   failLook,
   forgetEntries,
-  holdLeased,
+  lockLeasedFeed,
   isFeedKnown,
   type LeasedFeed,
   noteEntries,
@@ -63,7 +63,7 @@ export function settleRead(
     const now = clock.now()
     // The workspace comes first, as where it is deleted. Posts that are queued at once would take the same time.
     await holdWorkspace(tx, leased.workspace.id)
-    const feed = await holdLeased(tx, leased)
+    const feed = await lockLeasedFeed(tx, leased)
     if (feed === null) return
     const refusal = refusalOf(feed)
     if (refusal !== null) return turnOff(tx, context, feed, refusal)

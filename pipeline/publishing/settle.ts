@@ -1,6 +1,6 @@
 /** Writes the outcome of an attempt in one transaction: target, post, the account's health, webhook events, and messages about a failure. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { holdCredentials } from '../../postgres/tables/account-credentials.ts'
+import { lockCredentials } from '../../postgres/tables/account-credentials.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { type Telling, tellExpiredAccount, tellFailedPost } from '../../postgres/tables/failure-alerts.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
@@ -146,7 +146,7 @@ const wellHealth = { status: 'ok', message: '' } as const
 
 /**
  * A failure's word on the account; null where that was connected again since its credentials were refused. Then the account stays
- * held till the end of the transaction.
+ * locked till the end of the transaction.
  */
 async function healthLearnt(
   tx: Queryable,
@@ -156,7 +156,7 @@ async function healthLearnt(
 ): Promise<AccountHealth | null> {
   const { refusedVersion, isOfWorkspace } = failure
   if (isOfWorkspace) return null
-  const isEarlier = refusedVersion !== undefined && (await holdCredentials(tx, accountId)) !== refusedVersion
+  const isEarlier = refusedVersion !== undefined && (await lockCredentials(tx, accountId)) !== refusedVersion
   return isEarlier ? null : healthAfter(failure, message)
 }
 

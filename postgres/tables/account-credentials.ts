@@ -18,8 +18,8 @@ export async function readCredentials(q: Queryable, accountId: number): Promise<
   return row ?? null
 }
 
-/** Holds the account, as who connects it does, so that nobody changes them meanwhile. @returns their version, where there are some */
-export async function holdCredentials(tx: Queryable, accountId: number): Promise<number | null> {
+/** Locks the account, as who connects it does, so that nobody changes them meanwhile. @returns their version, where there are some */
+export async function lockCredentials(tx: Queryable, accountId: number): Promise<number | null> {
   await tx.query('SELECT 1 FROM social_accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId])
   return (await readCredentials(tx, accountId))?.version ?? null
 }

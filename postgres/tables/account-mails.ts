@@ -65,7 +65,7 @@ export async function addInvitationMail(
   )
 }
 
-/** Invitations before their mails, in the order in which a withdrawal holds them. Run it in a transaction. */
+/** Invitations before their mails, in the order in which a withdrawal locks them. Run it in a transaction. */
 export async function dropOldAccountMails(tx: Queryable, now: Date): Promise<void> {
   const since = new Date(now.getTime() - accountMailMs)
   await tx.query(

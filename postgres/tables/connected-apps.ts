@@ -4,7 +4,7 @@
  *
  *   consent: beginConnection, a code for a minute → exchangeCode → refreshConnection, again and again
  *
- * A row of `api_keys` is held by whoever changes its connection. A second use of a code ends it: one of the two wasn't the
+ * A row of `api_keys` is locked by whoever changes its connection. A second use of a code ends it: one of the two wasn't the
  * app's. So does a former refresh token. For a minute the last one gives the same tokens again, as its answer may have been
  * lost. Held by test/integration/oauth.test.ts.
  */
@@ -112,7 +112,7 @@ export interface IssuedTokens {
 /** `replayed`: it was used before, and the connection has ended by it. */
 export type TokenRefusal = 'invalid' | 'replayed'
 
-interface Held {
+interface LockedConnection {
   readonly id: number
   readonly workspace_id: number
   readonly client_id: string
@@ -144,7 +144,7 @@ export async function exchangeCode(
   { code, clientId, redirectUri, challenge }: CodeExchange,
   now: number,
 ): Promise<IssuedTokens | TokenRefusal> {
-  const held = await hold(tx, 'code_hash', code)
+  const held = await lockConnection(tx, 'code_hash', code)
   if (held === null || held.client_id !== clientId || held.redirect_uri !== redirectUri) return 'invalid'
   if (held.code_challenge !== challenge) return 'invalid'
   if (held.exchanged_at !== null) return end(tx, held, now)
@@ -160,14 +160,14 @@ export async function refreshConnection(
   clientId: string,
   now: number,
 ): Promise<IssuedTokens | TokenRefusal> {
-  const held = await hold(tx, 'family_hash', token.family)
+  const held = await lockConnection(tx, 'family_hash', token.family)
   if (held === null || held.client_id !== clientId || !isLive(held, now)) return 'invalid'
   if (held.turn_hash?.equals(sha256Of(token.turn)) === true) return issue(tx, held, token, now)
   return issuedBefore(held, token, now) ?? end(tx, held, now)
 }
 
 /** The tokens that it gave moments ago, of which the app may not have got the answer; else null. */
-function issuedBefore(held: Held, { family, turn }: RefreshToken, now: number): IssuedTokens | null {
+function issuedBefore(held: LockedConnection, { family, turn }: RefreshToken, now: number): IssuedTokens | null {
   const { turn_hash, turn_salt, access_expires_at, scopes } = held
   if (turn_salt === null || access_expires_at === null) return null
   const accessMs = access_expires_at.getTime() - now
@@ -177,9 +177,9 @@ function issuedBefore(held: Held, { family, turn }: RefreshToken, now: number): 
   return { accessToken: next.accessToken, accessMs, refreshToken: { family, turn: next.turn }, scopes }
 }
 
-/** Holds the connection's key until the end of the transaction. */
-async function hold(tx: Queryable, column: 'code_hash' | 'family_hash', secret: string): Promise<Held | null> {
-  const [held] = await tx.query<Held>(
+/** Locks the connection's key until the end of the transaction. */
+async function lockConnection(tx: Queryable, column: 'code_hash' | 'family_hash', secret: string): Promise<LockedConnection | null> {
+  const [held] = await tx.query<LockedConnection>(
     `SELECT k.id, k.workspace_id, a.client_id, a.redirect_uri, a.code_challenge, a.code_expires_at, a.exchanged_at,
             a.turn_hash, a.turn_salt, a.access_expires_at, k.scopes, k.expires_at, k.revoked_at, m.owner_id IS NOT NULL AS is_member
      FROM connected_apps a JOIN api_keys k ON k.id = a.api_key_id
@@ -190,12 +190,12 @@ async function hold(tx: Queryable, column: 'code_hash' | 'family_hash', secret: 
   return held ?? null
 }
 
-function isLive({ is_member, revoked_at, expires_at }: Held, now: number): boolean {
+function isLive({ is_member, revoked_at, expires_at }: LockedConnection, now: number): boolean {
   return is_member && revoked_at === null && expires_at.getTime() > now
 }
 
 /** The audit log tells the members why their app is signed out. */
-async function end(tx: Queryable, held: Held, now: number): Promise<'replayed'> {
+async function end(tx: Queryable, held: LockedConnection, now: number): Promise<'replayed'> {
   if (!isLive(held, now)) return 'replayed'
   const { id, workspace_id: workspaceId } = held
   await tx.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id])
@@ -205,7 +205,7 @@ async function end(tx: Queryable, held: Held, now: number): Promise<'replayed'> 
 }
 
 /** The tokens before stop working. The refresh token that is given is used up. */
-async function issue(tx: Queryable, held: Held, { family, turn }: RefreshToken, now: number): Promise<IssuedTokens> {
+async function issue(tx: Queryable, held: LockedConnection, { family, turn }: RefreshToken, now: number): Promise<IssuedTokens> {
   const salt = randomBytes(32)
   const next = nextTokens(turn, salt)
   await tx.query(

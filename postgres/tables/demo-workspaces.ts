@@ -21,8 +21,8 @@ export async function findDemo(q: Queryable, ownerId: number): Promise<DemoWorks
   return demo
 }
 
-/** Held until the end of the transaction. @returns false while another process makes or fills one for the owner */
-export function tryHoldDemo(tx: Queryable, ownerId: number): Promise<boolean> {
+/** Locked until the end of the transaction. @returns false while another process makes or fills one for the owner */
+export function tryLockDemo(tx: Queryable, ownerId: number): Promise<boolean> {
   return tryNamedLock(tx, `demo of owner ${ownerId}`)
 }
 

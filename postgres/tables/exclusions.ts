@@ -12,7 +12,7 @@ export async function readExclusions(q: Queryable, workspaceId: number): Promise
   return row ?? none
 }
 
-/** Replaces the rules. Whoever calls holds the workspace. Without any entry there is no row: ingest has nothing to look at. */
+/** Replaces the rules. Whoever calls has locked the workspace. Without any entry there is no row: ingest has nothing to look at. */
 export async function replaceExclusions(tx: Queryable, workspaceId: number, rules: Exclusions): Promise<void> {
   const { addresses, countries, paths, hostnames } = rules
   await tx.query('DELETE FROM exclusions WHERE workspace_id = $1', [workspaceId])

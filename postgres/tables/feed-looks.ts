@@ -1,5 +1,5 @@
 /**
- * Looks at feeds. A process leases a due feed, reads it, and writes what came of it in one transaction, in which it holds the
+ * Looks at feeds. A process leases a due feed, reads it, and writes what came of it in one transaction, in which it locks the
  * feed. A process whose lease has ended writes nothing. Times come from the caller's clock. Held by test/integration/feeds.test.ts.
  */
 import type { FeedNews } from '../../schemas/resources/feed.ts'
@@ -52,10 +52,10 @@ export async function leaseFeeds(q: Queryable, { now, until, max }: Leasing): Pr
 }
 
 /**
- * Holds the feed as it is now. @returns null where the lease has ended, the feed isn't active any more, or its workspace is
+ * Locks the feed as it is now. @returns null where the lease has ended, the feed isn't active any more, or its workspace is
  * suspended or has no plan since
  */
-export async function holdLeased(tx: Queryable, { id, leased_until }: LeasedFeed): Promise<LeasedFeed | null> {
+export async function lockLeasedFeed(tx: Queryable, { id, leased_until }: LeasedFeed): Promise<LeasedFeed | null> {
   const held = await tx.query(
     `SELECT 1 FROM feeds f JOIN workspaces w ON w.id = f.workspace_id JOIN owners o ON o.id = w.owner_id
      WHERE f.id = $1 AND f.leased_until = $2 AND f.status = 'active' AND w.suspended_at IS NULL AND o.plan_key IS NOT NULL
@@ -139,7 +139,7 @@ export async function endLook(
   )
 }
 
-/** Whether the workspace has a feed of the URL. Nobody adds one while the workspace is held. */
+/** Whether the workspace has a feed of the URL. Nobody adds one while the workspace is locked. */
 export async function isFeedKnown(tx: Queryable, workspaceId: number, url: string): Promise<boolean> {
   const rows = await tx.query('SELECT 1 FROM feeds WHERE workspace_id = $1 AND url = $2', [workspaceId, url])
   return rows.length > 0

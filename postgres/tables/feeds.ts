@@ -28,7 +28,7 @@ export interface StoredFeed extends FeedSettings {
 const columns = `id, url, title, to_jsonb(social_account_ids) AS social_account_ids, mode, template, shortens_links,
   posts_newest, status, looked_at, next_look_at, last_error, failing_since, last_news, created_at`
 
-export const { hold: holdFeed } = rowsById<StoredFeed>('feeds', columns)
+export const { lock: lockFeed } = rowsById<StoredFeed>('feeds', columns)
 
 /** All of them, newest first: there are few. */
 export function listFeeds(q: Queryable, workspaceId: number): Promise<StoredFeed[]> {
@@ -83,7 +83,7 @@ export async function hastenLook(tx: Queryable, workspaceId: number, id: number,
   return feed!
 }
 
-/** Its posts stay, and name no feed any more. The feed is held. */
+/** Its posts stay, and name no feed any more. The feed is locked. */
 export async function deleteFeed(tx: Queryable, id: number): Promise<void> {
   await tx.query('UPDATE posts SET feed_id = NULL, updated_at = clock_timestamp() WHERE feed_id = $1', [id])
   await tx.query('DELETE FROM feed_entries WHERE feed_id = $1', [id])

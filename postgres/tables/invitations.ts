@@ -6,7 +6,7 @@ import { makeLinkToken, sha256Of } from '../../schemas/keys.ts'
 import { invitationMs, membersMax } from '../../schemas/limits/api-limits.ts'
 import type { GivenRole } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
-import { holdAsManager } from './members.ts'
+import { lockAsManager } from './members.ts'
 import { holdWorkspace } from './workspaces.ts'
 
 export interface Invitation {
@@ -47,7 +47,7 @@ export async function createInvitation(
   tx: Queryable,
   { workspaceId, email, role, invitedBy, now }: NewInvitation,
 ): Promise<{ readonly id: number; readonly token: string } | InvitationRefusal> {
-  if (!(await holdAsManager(tx, workspaceId, invitedBy))) return 'denied'
+  if (!(await lockAsManager(tx, workspaceId, invitedBy))) return 'denied'
   await tx.query('DELETE FROM invitations WHERE workspace_id = $1 AND expires_at <= to_timestamp($2::float8 / 1000)', [
     workspaceId,
     now,

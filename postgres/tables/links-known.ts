@@ -49,6 +49,6 @@ export function linksOfDestinations(
 }
 
 /** Waits until no other import of the workspace is under way: each finds the links that those before it made. */
-export function holdLinkImports(tx: Queryable, workspaceId: number): Promise<void> {
+export function lockLinkImports(tx: Queryable, workspaceId: number): Promise<void> {
   return takeNamedLock(tx, `import of links ${workspaceId}`)
 }

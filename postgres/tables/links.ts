@@ -169,8 +169,8 @@ export function findLink(q: Queryable, workspaceId: number, id: number): Promise
   return readLink(q, workspaceId, id)
 }
 
-/** The same, held until the end of the transaction. */
-export function holdLink(tx: Queryable, workspaceId: number, id: number): Promise<TrackedLink | null> {
+/** The same, locked until the end of the transaction. */
+export function lockLink(tx: Queryable, workspaceId: number, id: number): Promise<TrackedLink | null> {
   return readLink(tx, workspaceId, id, 'FOR NO KEY UPDATE')
 }
 
@@ -199,7 +199,7 @@ export type LinkFields = Pick<
 >
 
 /**
- * @param before the link, which the transaction holds; with equal fields it stays as it is
+ * @param before the link, which the transaction has locked; with equal fields it stays as it is
  * @param passwordHash undefined: the password stays; null: the link has none from now on
  */
 export async function updateLink(

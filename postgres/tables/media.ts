@@ -86,7 +86,7 @@ export async function lockMedia(tx: Queryable, workspaceId: number, id: number):
 
 /**
  * Until the end of the transaction nobody schedules, changes or publishes posts that show it. To be called before the asset is
- * changed, as posts are held before their media.
+ * changed, as posts are locked before their media.
  */
 export async function lockPostsShowing(tx: Queryable, workspaceId: number, id: number): Promise<void> {
   await tx.query(

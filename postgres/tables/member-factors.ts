@@ -33,7 +33,7 @@ export async function findMemberFactor(
 }
 
 /** The same, until the end of the transaction: the account joins no other workspace meanwhile. */
-export async function holdMemberFactor(tx: Queryable, asked: Asked): Promise<MemberFactor | null> {
+export async function lockMemberFactor(tx: Queryable, asked: Asked): Promise<MemberFactor | null> {
   await tx.query('SELECT 1 FROM owners WHERE id = $1 FOR UPDATE', [asked.memberId])
   return findMemberFactor(tx, asked)
 }

@@ -90,7 +90,7 @@ export async function leadSessionsOut(tx: Queryable, workspaceId: number, id?: n
 
 /** Deletes those of these accounts that neither own a workspace nor are a member of one. Run it in a transaction. */
 export async function deleteUnusedAccounts(tx: Queryable, ids: readonly number[]): Promise<void> {
-  // Held before they are looked at: an account that joins a workspace meanwhile isn't unused.
+  // Locked before they are looked at: an account that joins a workspace meanwhile isn't unused.
   await tx.query('SELECT 1 FROM owners WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE', [ids])
   const unused = await tx.query<{ id: number }>(
     `SELECT id FROM owners o WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM workspaces WHERE owner_id = o.id)
@@ -123,10 +123,10 @@ async function endKeysOf(tx: Queryable, ids: readonly number[], workspaceId?: nu
 }
 
 /**
- * Holds the workspace, so that the role stays until the end of the transaction.
+ * Locks the workspace, so that the role stays until the end of the transaction.
  * @returns whether the account may manage it: it may have lost its role since its request was let in
  */
-export async function holdAsManager(tx: Queryable, workspaceId: number, id: number): Promise<boolean> {
+export async function lockAsManager(tx: Queryable, workspaceId: number, id: number): Promise<boolean> {
   await holdWorkspace(tx, workspaceId)
   const [member] = await tx.query<Pick<Member, 'role'>>(
     'SELECT role FROM members WHERE workspace_id = $1 AND owner_id = $2',
@@ -135,7 +135,7 @@ export async function holdAsManager(tx: Queryable, workspaceId: number, id: numb
   return member !== undefined && mayManage(member.role)
 }
 
-/** Holds the workspace, so that nobody invites or joins between the look and the change. */
+/** Locks the workspace, so that nobody invites or joins between the look and the change. */
 async function findRefusal(tx: Queryable, workspaceId: number, id: number): Promise<MemberRefusal | null> {
   await holdWorkspace(tx, workspaceId)
   const [member] = await tx.query<Pick<Member, 'role'>>(

@@ -23,7 +23,7 @@ interface TableOf<Row> {
 
 export type NamedRows<Row extends NamedRow> = ReturnType<typeof namedRows<Row>>
 
-/** Holding and removing by id come from `rowsById`. */
+/** Locking and removing by id come from `rowsById`. */
 export function namedRows<Row extends NamedRow>(
   table: SmallTable,
   { columns, order, values, isSame = 'name = $3' }: TableOf<Row>,
@@ -47,7 +47,7 @@ export function namedRows<Row extends NamedRow>(
       return made ?? null
     },
 
-    /** The workspace is held. @returns null where another row is the same */
+    /** The workspace is locked. @returns null where another row is the same */
     async update(tx: Queryable, workspaceId: number, id: number, row: Chosen<Row>): Promise<Row | null> {
       const written = values(row)
       const changes = Object.keys(written).map((name, at) => `${name} = $${at + 3}`)

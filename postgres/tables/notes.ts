@@ -14,7 +14,7 @@ export interface StoredNote {
 
 const columns = `id, to_char(day, 'YYYY-MM-DD') AS day, to_char(minute, 'HH24:MI') AS time, text, created_at`
 
-export const { hold: holdNote, remove: deleteNote } = rowsById<StoredNote>('notes', columns)
+export const { lock: lockNote, remove: deleteNote } = rowsById<StoredNote>('notes', columns)
 
 /** Wall times, in milliseconds as if they were UTC; `end` is exclusive. */
 export interface LocalSpan {
@@ -55,7 +55,7 @@ export async function insertNote(
   return note!
 }
 
-/** The note is held. */
+/** The note is locked. */
 export async function updateNote(
   tx: Queryable,
   workspaceId: number,

@@ -95,7 +95,7 @@ export async function findOwnerPassword(q: Queryable, email: string): Promise<Ow
 }
 
 /** @returns whether it still is the owner's password: then it stays so until the end of the transaction */
-export async function holdPassword(tx: Queryable, { ownerId, hash }: OwnerPassword): Promise<boolean> {
+export async function lockPassword(tx: Queryable, { ownerId, hash }: OwnerPassword): Promise<boolean> {
   const rows = await tx.query('SELECT 1 FROM owners WHERE id = $1 AND password_hash = $2 FOR SHARE', [ownerId, hash])
   return rows.length > 0
 }

@@ -6,7 +6,7 @@ import { sha256Of } from '../../schemas/keys.ts'
 import { passwordResetMs, passwordResetsHourlyMax } from '../../schemas/limits/account-mail-limits.ts'
 import { hour } from '../../schemas/limits/units.ts'
 import type { Queryable } from '../client.ts'
-import { findOwnerPassword, holdPassword, type OwnerPassword, passwordHolders, startOrder } from './owner-passwords.ts'
+import { findOwnerPassword, lockPassword, type OwnerPassword, passwordHolders, startOrder } from './owner-passwords.ts'
 
 /**
  * Lets the link of a token work from now on, for whoever signs in with the e-mail by a password. Opened again, it works no
@@ -20,7 +20,7 @@ export async function openPasswordReset(
   await tx.query('DELETE FROM password_resets WHERE created_at <= $1', [new Date(now - hour)])
   // An address that is made up gets no mail.
   const found = email.endsWith('.invalid') ? null : await findOwnerPassword(tx, email)
-  if (found === null || !(await holdPassword(tx, found))) return false
+  if (found === null || !(await lockPassword(tx, found))) return false
   const hash = sha256Of(token)
   await tx.query(
     `INSERT INTO password_resets (hash, owner_id, created_at, expires_at)

@@ -10,7 +10,7 @@ export function listPostingTimes(q: Queryable, workspaceId: number): Promise<Wee
   )
 }
 
-/** Replaces all of them; repeats count once. Whoever calls holds the workspace: two calls at once would collide. */
+/** Replaces all of them; repeats count once. Whoever calls has locked the workspace: two calls at once would collide. */
 export async function replacePostingTimes(
   tx: Queryable,
   workspaceId: number,

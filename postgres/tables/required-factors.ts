@@ -10,7 +10,7 @@ import { isSecondFactorOn } from './second-factors.ts'
  * @returns whether it was done: false where the owner has no second factor, or there is no such workspace
  */
 export async function requireSecondFactor(tx: Queryable, workspaceId: number, isRequired: boolean): Promise<boolean> {
-  // Held as `isFactorRequired` does, so that the owner doesn't turn it off meanwhile.
+  // Locked as `isFactorRequired` does, so that the owner doesn't turn it off meanwhile.
   const [owner] = await tx.query<{ id: number }>(
     'SELECT id FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) FOR UPDATE',
     [workspaceId],
@@ -33,7 +33,7 @@ export async function listRequiring(q: Queryable, ownerId: number): Promise<stri
   return rows.map(({ name }) => name)
 }
 
-/** Whether a workspace requires it, held until the end of the transaction for those that the account owns. */
+/** Whether a workspace requires it, locked until the end of the transaction for those that the account owns. */
 export async function isFactorRequired(tx: Queryable, ownerId: number): Promise<boolean> {
   await tx.query('SELECT 1 FROM owners WHERE id = $1 FOR UPDATE', [ownerId])
   return (await listRequiring(tx, ownerId)).length > 0

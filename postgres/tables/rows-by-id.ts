@@ -9,7 +9,7 @@ export function rowsById<Row>(table: SmallTable, columns: string) {
     (await tx.query<Row>(sql, [workspaceId, id]))[0] ?? null
   return {
     /** Nobody else changes it before the transaction ends. @returns null when there is no such row */
-    hold: (tx: Queryable, workspaceId: number, id: number) =>
+    lock: (tx: Queryable, workspaceId: number, id: number) =>
       one(tx, `SELECT ${columns} FROM ${table} WHERE workspace_id = $1 AND id = $2 FOR UPDATE`, workspaceId, id),
     /** @returns null when there is no such row */
     remove: (tx: Queryable, workspaceId: number, id: number) =>

@@ -50,8 +50,8 @@ export function findDomain(q: Queryable, workspaceId: number, id: number): Promi
   return readDomain(q, workspaceId, id)
 }
 
-/** The same, held until the end of the transaction: no link is made under it meanwhile. */
-export function holdDomain(tx: Queryable, workspaceId: number, id: number): Promise<StoredDomain | null> {
+/** The same, locked until the end of the transaction: no link is made under it meanwhile. */
+export function lockDomain(tx: Queryable, workspaceId: number, id: number): Promise<StoredDomain | null> {
   return readDomain(tx, workspaceId, id, 'FOR UPDATE')
 }
 

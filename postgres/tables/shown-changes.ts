@@ -2,7 +2,7 @@
 import type { Queryable } from '../client.ts'
 
 /**
- * The post is held before its target, as where it is settled.
+ * The post is locked before its target, as where it is settled.
  * @param change of one of its targets. @returns what it says: whether something was changed
  */
 export async function changeShown(tx: Queryable, postId: number, change: () => Promise<boolean>): Promise<boolean> {

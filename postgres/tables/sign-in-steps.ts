@@ -14,7 +14,7 @@ export interface SignInStep {
   readonly workspaceId: number
 }
 
-/** Run it in a transaction that holds the password. @param now milliseconds since 1970 @returns the token */
+/** Run it in a transaction that has locked the password. @param now milliseconds since 1970 @returns the token */
 export async function beginSignInStep(tx: Queryable, ownerId: number, now: number): Promise<string> {
   const token = makeLinkToken()
   await tx.query('DELETE FROM sign_in_steps WHERE expires_at <= $1', [new Date(now)])

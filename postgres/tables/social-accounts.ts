@@ -63,7 +63,7 @@ export interface ConnectedAccount {
 }
 
 /**
- * Holds the account that is to be connected until the end of the transaction, where there is one. It is found by the
+ * Locks the account that is to be connected until the end of the transaction, where there is one. It is found by the
  * platform's own id, as people change handles. On Mastodon such an id is one of an instance.
  */
 export async function lockSocialAccount(

@@ -81,8 +81,8 @@ export async function createWorkspace(
   }
 }
 
-/** Who a workspace belongs to, held until the end of the transaction. @returns null when there is no such workspace */
-export async function holdOwner(
+/** Who a workspace belongs to, locked until the end of the transaction. @returns null when there is no such workspace */
+export async function lockOwner(
   tx: Queryable,
   workspaceId: number,
 ): Promise<{ id: number; email: string; plan: PlanKey | null } | null> {
@@ -140,7 +140,7 @@ export async function readWorkspace(q: Queryable, id: number): Promise<Workspace
   return workspace ?? null
 }
 
-/** Held until the end of the transaction, so that what is counted of it isn't counted by two at once. */
+/** Locked until the end of the transaction, so that what is counted of it isn't counted by two at once. */
 export async function holdWorkspace(tx: Queryable, id: number): Promise<void> {
   await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE', [id])
 }

@@ -8,7 +8,7 @@ import { commands } from '../../cli/commands.ts'
 import { findApiKey } from '../../postgres/tables/api-keys.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, holdOwner, listWorkspacesOf, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, listWorkspacesOf, lockOwner, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { lockFolder } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
@@ -332,7 +332,7 @@ describe('workspaces', () => {
     const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(mine.workspaceId), '--json']
     expect(await svc([...words, '--plan', 'scale'])).toMatchObject(refusal('excludes'))
     const made = (await svc(words)).json()
-    const owners = [mine.workspaceId, made.workspace_id].map((id: number) => holdOwner(stores.pg, id))
+    const owners = [mine.workspaceId, made.workspace_id].map((id: number) => lockOwner(stores.pg, id))
     const [first, second] = await Promise.all(owners)
     expect(second).toEqual(first)
     const shared = await listWorkspacesOf(stores.pg, mine.ownerId)

@@ -9,7 +9,7 @@ import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
 import { insertSeed } from '../../../clickhouse/seed/insert-seed.ts'
 import { eventsByWorkspace } from '../../../clickhouse/seed/plan.ts'
 import type { Postgres, Queryable } from '../../../postgres/client.ts'
-import { createDemo, findDemo, markDemoFilled, tryHoldDemo } from '../../../postgres/tables/demo-workspaces.ts'
+import { createDemo, findDemo, markDemoFilled, tryLockDemo } from '../../../postgres/tables/demo-workspaces.ts'
 import { advanceMark, leaseSegments } from '../../../postgres/tables/segment-leases.ts'
 import { createTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { requestDeletion } from '../../../postgres/tables/workspace-deletions.ts'
@@ -17,8 +17,8 @@ import {
   changeWorkspace,
   countOwnWorkspaces,
   createWorkspace,
-  holdOwner,
   listWorkspacesOf,
+  lockOwner,
   readWorkspace,
   type Workspace,
 } from '../../../postgres/tables/workspaces.ts'
@@ -123,7 +123,7 @@ export const createOwnWorkspace = defineOperation({
   output: OwnWorkspace,
   problems: ['workspaces_full'],
   async handle({ body: { name, timezone }, workspace, stores: { pg } }) {
-    const owner = stillThere(await holdOwner(pg, workspace.id))
+    const owner = stillThere(await lockOwner(pg, workspace.id))
     await requireRoom(pg, owner.id)
     const { workspaceId: id } = await createWorkspace(pg, { name, timezone, plan: owner.plan, ownerEmail: owner.email })
     await createTrackingKey(pg, id)
@@ -131,7 +131,7 @@ export const createOwnWorkspace = defineOperation({
   },
 })
 
-/** @throws Problem where the account, which is held, has as many workspaces as it may have */
+/** @throws Problem where the account, which is locked, has as many workspaces as it may have */
 async function requireRoom(tx: Queryable, ownerId: number): Promise<void> {
   if ((await countOwnWorkspaces(tx, ownerId)) >= ownWorkspacesMax) throw problem('workspaces_full')
 }
@@ -160,11 +160,11 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
       if (isFilling) throw problem('demo_busy')
       isFilling = true
       try {
-        if (!(await tryHoldDemo(stores.pg, actor.id))) throw problem('demo_busy')
+        if (!(await tryLockDemo(stores.pg, actor.id))) throw problem('demo_busy')
         const there = await findDemo(pg, actor.id)
         if (there?.isFilled) return { id: there.id, name: there.name }
         const id = await pg.transaction(async (tx) => {
-          const owner = stillThere(await holdOwner(tx, workspace.id))
+          const owner = stillThere(await lockOwner(tx, workspace.id))
           const wanted = { name: demoName, timezone: 'UTC', plan: owner.plan, ownerEmail: owner.email }
           // A failed fill can leave half a demo that looks like a whole one.
           if (there !== undefined) await requestDeletion(tx, there.id)

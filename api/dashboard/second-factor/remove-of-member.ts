@@ -4,7 +4,7 @@
  * taken the session to another one. Held by test/integration/member-factor.test.ts.
  */
 import type { Authenticated, Standing } from '../../../postgres/tables/api-keys.ts'
-import { findMemberFactor, holdMemberFactor } from '../../../postgres/tables/member-factors.ts'
+import { findMemberFactor, lockMemberFactor } from '../../../postgres/tables/member-factors.ts'
 import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
 import { listStandings } from '../../../postgres/tables/owner-sessions.ts'
 import { isSecondFactorOn, turnOffSecondFactor } from '../../../postgres/tables/second-factors.ts'
@@ -84,7 +84,7 @@ export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: Page
     const { ownerId, name: email } = session
     const { memberId, needsCode } = form
     return pg.transaction(async (tx) => {
-      const found = await holdMemberFactor(tx, { workspaceId, ownerId, memberId })
+      const found = await lockMemberFactor(tx, { workspaceId, ownerId, memberId })
       if (found === null) return memberFactorPage(404, workspaceId)
       if (found.isElsewhere) return memberFactorPage('elsewhere', workspaceId)
       if (needsCode) await codes.use(tx, ownerId, code)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import {
   findDomain,
   hasActiveLinks,
-  holdDomain,
+  lockDomain,
   insertDomain,
   isHostOfOthers,
   listDomains,
@@ -86,7 +86,7 @@ export const changeShortDomain = defineOperation({
     const { path, body, workspace } = context
     const { pg } = context.stores
     await holdWorkspace(pg, workspace.id)
-    const domain = await holdDomain(pg, workspace.id, path.domain_id)
+    const domain = await lockDomain(pg, workspace.id, path.domain_id)
     if (domain === null) throw problem('domain_not_found')
     await requireNoLoop(domain.host, body, await listDomains(pg, workspace.id), context)
     const { root_url = domain.root_url, not_found_url = domain.not_found_url } = body
@@ -115,7 +115,7 @@ export const verifyShortDomain = defineOperation({
     return { token: domain.token, failure: failureOf(await readTxt(name), value) }
   },
   async handle({ path: { domain_id }, workspace, stores: { pg }, prepared: { token, failure }, config }) {
-    const domain = await holdDomain(pg, workspace.id, domain_id)
+    const domain = await lockDomain(pg, workspace.id, domain_id)
     // Removed, or removed and added again, while the DNS was asked.
     if (domain === null || domain.token !== token) throw problem('domain_not_found')
     const isTaken = isOwnHost(domain.host, config) || (await isHostOfOthers(pg, workspace.id, domain.host))
@@ -137,7 +137,7 @@ export const removeShortDomain = defineOperation({
   output: ShortDomain,
   problems: ['domain_not_found', 'domain_in_use'],
   async handle({ path: { domain_id }, workspace, stores: { pg } }) {
-    const domain = await holdDomain(pg, workspace.id, domain_id)
+    const domain = await lockDomain(pg, workspace.id, domain_id)
     if (domain === null) throw problem('domain_not_found')
     if (await hasActiveLinks(pg, domain.id)) throw problem('domain_in_use')
     await removeDomain(pg, domain.id)

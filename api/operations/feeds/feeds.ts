@@ -4,7 +4,7 @@ import type { Queryable } from '../../../postgres/client.ts'
 import {
   deleteFeed,
   hastenLook,
-  holdFeed,
+  lockFeed,
   insertFeed,
   listFeeds,
   readKeyOwner,
@@ -82,7 +82,7 @@ export const changeFeed = defineOperation({
   output: Feed,
   problems: ['feed_not_found'],
   async handle({ path: { feed_id: id }, body, workspace, actor, scopes, clock, stores: { pg } }) {
-    const before = await holdFeed(pg, workspace.id, id)
+    const before = await lockFeed(pg, workspace.id, id)
     if (before === null) throw problem('feed_not_found')
     const { mode = before.mode, template = before.template, shortens_links = before.shortens_links } = body
     requireFor([before, { mode, shortens_links }], { scopes, actor })
@@ -109,7 +109,7 @@ export const removeFeed = defineOperation({
   output: Feed,
   problems: ['feed_not_found'],
   async handle({ path: { feed_id: id }, workspace, actor, scopes, stores: { pg } }) {
-    const feed = await holdFeed(pg, workspace.id, id)
+    const feed = await lockFeed(pg, workspace.id, id)
     if (feed === null) throw problem('feed_not_found')
     requireFor([feed], { scopes, actor })
     await deleteFeed(pg, id)
@@ -132,7 +132,7 @@ export const checkFeed = defineOperation({
   output: Feed,
   problems: ['feed_not_found', 'feed_not_active'],
   async handle({ path: { feed_id: id }, workspace, clock, stores: { pg } }) {
-    const feed = await holdFeed(pg, workspace.id, id)
+    const feed = await lockFeed(pg, workspace.id, id)
     if (feed === null) throw problem('feed_not_found')
     if (feed.status !== 'active') throw problem('feed_not_active')
     return serialize(await hastenLook(pg, workspace.id, id, nextAskedLook(feed, clock.now())))

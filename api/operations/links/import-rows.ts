@@ -19,7 +19,7 @@ import {
 } from '../../../authoring/links/new-links.ts'
 import { shortAddressesOf } from '../../../authoring/links/short-addresses.ts'
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
-import { holdLinkImports, linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
+import { lockLinkImports, linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
 import { Problem } from '../../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
 import { parsePart } from '../../../schemas/errors/zod-errors.ts'
@@ -44,7 +44,7 @@ export async function importRows(
   makes: boolean,
   context: LinkContext,
 ): Promise<ImportedLinks> {
-  if (makes) await holdLinkImports(context.stores.pg, context.workspace.id)
+  if (makes) await lockLinkImports(context.stores.pg, context.workspace.id)
   const domains = await domainsOf(
     given.map(({ sent }) => sent.domain),
     context,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { expiryAfter } from '../../../authoring/links/expiry.ts'
 import { loopFaults, shortAddressesOf } from '../../../authoring/links/short-addresses.ts'
-import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
+import { lockLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
 import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
@@ -24,7 +24,7 @@ export const updateLink = defineOperation({
   async handle(context) {
     const { path, body, workspace, clock, stores, config } = context
     const { pg } = stores
-    const link = await holdLink(pg, workspace.id, path.link_id)
+    const link = await lockLink(pg, workspace.id, path.link_id)
     if (link === null) throw problem('link_not_found')
     const loops = loopFaults(body, await shortAddressesOf(context))
     if (loops.length > 0) throw invalid(loops)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import {
   countNotes,
   deleteNote,
-  holdNote,
+  lockNote,
   insertNote,
   listNotes,
   type StoredNote,
@@ -70,7 +70,7 @@ export const changeNote = defineOperation({
   output: Note,
   problems: ['note_not_found'],
   async handle({ path: { note_id }, body, workspace, stores: { pg } }) {
-    const before = await holdNote(pg, workspace.id, note_id)
+    const before = await lockNote(pg, workspace.id, note_id)
     if (before === null) throw problem('note_not_found')
     const { day = before.day, time = before.time, text = before.text } = body
     return serialize(await updateNote(pg, workspace.id, { id: note_id, day, time, text }))

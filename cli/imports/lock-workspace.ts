@@ -4,7 +4,7 @@ import { holdWorkspace, readWorkspace } from '../../postgres/tables/workspaces.t
 import { CommandFailed } from '../command.ts'
 
 /** First in the transaction of a portion: the deletion waits for its end, and a portion behind it is refused. */
-export async function holdForImport(tx: Queryable, workspaceId: number): Promise<void> {
+export async function lockForImport(tx: Queryable, workspaceId: number): Promise<void> {
   await holdWorkspace(tx, workspaceId)
   await requireKept(tx, workspaceId)
 }

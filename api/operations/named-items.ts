@@ -1,7 +1,7 @@
 /** The operations of what a workspace has under names of its own: listed, made, changed, deleted. */
 import { z } from 'zod'
 import type { Chosen, NamedRow, NamedRows } from '../../postgres/tables/named-rows.ts'
-import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { idInPath } from '../../schemas/lax.ts'
 import { type Scope, viewScope } from '../../schemas/scopes.ts'
@@ -73,7 +73,7 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
       async handle({ body, workspace, stores: { pg } }) {
         const chosen = body as Chosen<Row>
         const row = normalize(chosen, chosen)
-        await holdWorkspace(pg, workspace.id)
+        await lockWorkspace(pg, workspace.id)
         if ((await rows.list(pg, workspace.id)).length >= max) throw problem(`${noun}s_full`)
         const made = await rows.insert(pg, workspace.id, row)
         if (made === null) throw problem(`${noun}_known`)
@@ -92,7 +92,7 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
       problems: [`${noun}_not_found`, `${noun}_known`],
       async handle({ path, body, workspace, stores: { pg } }) {
         const id = path[`${word}_id`]!
-        await holdWorkspace(pg, workspace.id)
+        await lockWorkspace(pg, workspace.id)
         const before = await rows.lock(pg, workspace.id, id)
         if (before === null) throw problem(`${noun}_not_found`)
         const sent = body as Partial<Chosen<Row>>

@@ -7,7 +7,7 @@ import {
   listRevenueConnections,
   replaceRevenueSecret,
 } from '../../postgres/tables/revenue-connections.ts'
-import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
 import { revenueConnectionsMax } from '../../schemas/limits/revenue-limits.ts'
 import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
@@ -39,7 +39,7 @@ export const connectRevenue = defineCommand({
     const root = installation.publicUrl()
     const sealed = makeSecretBox(secretKey, revenueSecretsPurpose).seal(secret)
     const made = await installation.postgres().transaction(async (tx) => {
-      await holdWorkspace(tx, workspaceId)
+      await lockWorkspace(tx, workspaceId)
       if (
         connectionId === undefined &&
         (await listRevenueConnections(tx, workspaceId)).length >= revenueConnectionsMax

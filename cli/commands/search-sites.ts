@@ -12,7 +12,7 @@ import {
   type SearchSite,
   searchStateOf,
 } from '../../postgres/tables/search-sites.ts'
-import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { Config } from '../../runtime/config.ts'
 import { makeSecretBox, searchKeysPurpose } from '../../runtime/crypto/secret-box.ts'
@@ -49,7 +49,7 @@ export const connectSearch = defineCommand({
     await tryOut(account, site, installation.config, signal)
     const sealed = makeSecretBox(secretKey, searchKeysPurpose).seal(JSON.stringify(account))
     return installation.postgres().transaction(async (tx) => {
-      await holdWorkspace(tx, workspaceId)
+      await lockWorkspace(tx, workspaceId)
       const isRenewed = await demandRoom(tx, workspaceId, site)
       const now = new Date(systemClock.now())
       const connected = await connectSearchSite(tx, {

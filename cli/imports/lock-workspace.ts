@@ -1,11 +1,11 @@
 /** Imports whose workspace may be deleted meanwhile. Held by test/integration/workspace-delete.test.ts. */
 import type { Queryable } from '../../postgres/client.ts'
-import { holdWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { CommandFailed } from '../command.ts'
 
 /** First in the transaction of a portion: the deletion waits for its end, and a portion behind it is refused. */
 export async function lockForImport(tx: Queryable, workspaceId: number): Promise<void> {
-  await holdWorkspace(tx, workspaceId)
+  await lockWorkspace(tx, workspaceId)
   await requireKept(tx, workspaceId)
 }
 

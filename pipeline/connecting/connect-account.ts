@@ -13,7 +13,7 @@ import {
   renameSocialAccount,
   type SocialAccount,
 } from '../../postgres/tables/social-accounts.ts'
-import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
 import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { isHandleChosen } from '../../schemas/reference/account-fields.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
@@ -31,7 +31,7 @@ export interface Connection {
 /** Writes no audit row. @throws ConnectingRefused, then nothing was written */
 export async function connectAccount(tx: Queryable, { account: wanted, sealed, mayPretend, renews }: Connection) {
   const { workspaceId, platform } = wanted
-  await holdWorkspace(tx, workspaceId)
+  await lockWorkspace(tx, workspaceId)
   const before = await lockSocialAccount(tx, wanted)
   if (renews !== undefined && before?.id !== renews) {
     throw new ConnectingRefused(null, `These are the credentials of another account, ${wanted.handle}`)

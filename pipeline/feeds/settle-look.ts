@@ -10,12 +10,12 @@ import {
   endLook,
   failLook,
   forgetEntries,
-  lockLeasedFeed,
   isFeedKnown,
   type LeasedFeed,
+  lockLeasedFeed,
   noteEntries,
 } from '../../postgres/tables/feed-looks.ts'
-import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import {
@@ -62,7 +62,7 @@ export function settleRead(
   return pg.transaction(async (tx) => {
     const now = clock.now()
     // The workspace comes first, as where it is deleted. Posts that are queued at once would take the same time.
-    await holdWorkspace(tx, leased.workspace.id)
+    await lockWorkspace(tx, leased.workspace.id)
     const feed = await lockLeasedFeed(tx, leased)
     if (feed === null) return
     const refusal = refusalOf(feed)

@@ -23,7 +23,7 @@ import type { Queryable } from '../client.ts'
 import { takeNamedLock } from '../named-lock.ts'
 import { type Authenticated, findLiveKey } from './api-keys.ts'
 import { appendSystemChange } from './audit.ts'
-import { holdWorkspace } from './workspaces.ts'
+import { lockWorkspace } from './workspaces.ts'
 
 export interface Consent {
   readonly clientId: string
@@ -52,7 +52,7 @@ export async function beginConnection(
   { clientId, clientName, redirectUri, challenge, workspaceId, ownerId, scopes }: Consent,
   now: number,
 ): Promise<BegunConnection | ConsentRefusal> {
-  await holdWorkspace(tx, workspaceId)
+  await lockWorkspace(tx, workspaceId)
   const [member] = await tx.query('SELECT 1 FROM members WHERE workspace_id = $1 AND owner_id = $2', [
     workspaceId,
     ownerId,
@@ -178,7 +178,11 @@ function issuedBefore(held: LockedConnection, { family, turn }: RefreshToken, no
 }
 
 /** Locks the connection's key until the end of the transaction. */
-async function lockConnection(tx: Queryable, column: 'code_hash' | 'family_hash', secret: string): Promise<LockedConnection | null> {
+async function lockConnection(
+  tx: Queryable,
+  column: 'code_hash' | 'family_hash',
+  secret: string,
+): Promise<LockedConnection | null> {
   const [held] = await tx.query<LockedConnection>(
     `SELECT k.id, k.workspace_id, a.client_id, a.redirect_uri, a.code_challenge, a.code_expires_at, a.exchanged_at,
             a.turn_hash, a.turn_salt, a.access_expires_at, k.scopes, k.expires_at, k.revoked_at, m.owner_id IS NOT NULL AS is_member
@@ -205,7 +209,12 @@ async function end(tx: Queryable, held: LockedConnection, now: number): Promise<
 }
 
 /** The tokens before stop working. The refresh token that is given is used up. */
-async function issue(tx: Queryable, held: LockedConnection, { family, turn }: RefreshToken, now: number): Promise<IssuedTokens> {
+async function issue(
+  tx: Queryable,
+  held: LockedConnection,
+  { family, turn }: RefreshToken,
+  now: number,
+): Promise<IssuedTokens> {
   const salt = randomBytes(32)
   const next = nextTokens(turn, salt)
   await tx.query(

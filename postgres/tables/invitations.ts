@@ -7,7 +7,7 @@ import { invitationMs, membersMax } from '../../schemas/limits/api-limits.ts'
 import type { GivenRole } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
 import { lockAsManager } from './members.ts'
-import { holdWorkspace } from './workspaces.ts'
+import { lockWorkspace } from './workspaces.ts'
 
 export interface Invitation {
   readonly id: number
@@ -127,7 +127,7 @@ export async function acceptInvitation(
   passwordHash: string,
 ): Promise<number | 'gone' | 'changed'> {
   // Before its rows, as the deletion of a workspace and the removal of a member do.
-  await holdWorkspace(tx, workspaceId)
+  await lockWorkspace(tx, workspaceId)
   const [open] = await tx.query<{ role: GivenRole }>(
     `SELECT i.role FROM invitations i JOIN workspaces w ON w.id = i.workspace_id
      WHERE i.id = $1 AND w.suspended_at IS NULL FOR UPDATE OF i`,

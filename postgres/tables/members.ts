@@ -5,7 +5,7 @@
 import { type GivenRole, mayManage, type Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
 import { passwordHolders, startOrder } from './owner-passwords.ts'
-import { holdWorkspace } from './workspaces.ts'
+import { lockWorkspace } from './workspaces.ts'
 
 export interface Member {
   /** The account's, which may be a member of other workspaces, too. */
@@ -127,7 +127,7 @@ async function endKeysOf(tx: Queryable, ids: readonly number[], workspaceId?: nu
  * @returns whether the account may manage it: it may have lost its role since its request was let in
  */
 export async function lockAsManager(tx: Queryable, workspaceId: number, id: number): Promise<boolean> {
-  await holdWorkspace(tx, workspaceId)
+  await lockWorkspace(tx, workspaceId)
   const [member] = await tx.query<Pick<Member, 'role'>>(
     'SELECT role FROM members WHERE workspace_id = $1 AND owner_id = $2',
     [workspaceId, id],
@@ -137,7 +137,7 @@ export async function lockAsManager(tx: Queryable, workspaceId: number, id: numb
 
 /** Locks the workspace, so that nobody invites or joins between the look and the change. */
 async function findRefusal(tx: Queryable, workspaceId: number, id: number): Promise<MemberRefusal | null> {
-  await holdWorkspace(tx, workspaceId)
+  await lockWorkspace(tx, workspaceId)
   const [member] = await tx.query<Pick<Member, 'role'>>(
     'SELECT role FROM members WHERE workspace_id = $1 AND owner_id = $2 FOR UPDATE',
     [workspaceId, id],

@@ -141,7 +141,7 @@ export async function readWorkspace(q: Queryable, id: number): Promise<Workspace
 }
 
 /** Locked until the end of the transaction, so that what is counted of it isn't counted by two at once. */
-export async function holdWorkspace(tx: Queryable, id: number): Promise<void> {
+export async function lockWorkspace(tx: Queryable, id: number): Promise<void> {
   await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE', [id])
 }
 

@@ -14,7 +14,7 @@ import {
   updateChatChannel,
 } from '../../../postgres/tables/chat-channels.ts'
 import { countRecipientsOf } from '../../../postgres/tables/report-recipients.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { type ChatKind, chatOf } from '../../../schemas/chat-kinds.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { stringTooLong, valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -77,7 +77,7 @@ const addChannel = defineOperation({
       throw invalid([stringTooLong(['body', 'url'], url, chatAddressLengthMax)])
     }
     const told = kindOf(address, kind, config.allowPrivateTargets)
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const known = await listChannelAddresses(pg, workspace.id)
     // One that was stored with another SECRET_KEY is like no other.

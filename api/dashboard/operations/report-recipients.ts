@@ -11,7 +11,7 @@ import {
   type ReportRecipient,
   setRecipientSwitches,
 } from '../../../postgres/tables/report-recipients.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import {
@@ -62,7 +62,7 @@ const addRecipient = defineOperation({
   output: RecipientId,
   problems: ['report_recipients_full', 'report_recipient_known'],
   async handle({ body: { email, ...wanted }, workspace, clock, stores: { pg } }) {
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const id = await insertReportRecipient(pg, {
       workspaceId: workspace.id,
@@ -132,7 +132,7 @@ const sendReport = defineOperation({
     if (to?.isOff === true) throw problem('chat_channel_disabled')
     const now = clock.now()
     // A recipient who is removed and added again has no last wish.
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     const inHour = { action: 'report_recipient.send', since: new Date(now - hour), max: askedReportsHourlyMax }
     if ((await countAudited(pg, workspace.id, inHour)) >= askedReportsHourlyMax) throw problem('reports_asked_often')
     const wish = { id, workspaceId: workspace.id, askedAt: new Date(now) }

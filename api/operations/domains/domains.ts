@@ -11,7 +11,7 @@ import {
   removeDomain,
   updateDomain,
 } from '../../../postgres/tables/short-domains.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import type { TxtAnswer } from '../../../runtime/outbound/txt-records.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { makeLinkToken } from '../../../schemas/keys.ts'
@@ -57,7 +57,7 @@ export const createShortDomain = defineOperation({
     const { body, workspace, config } = context
     const { pg } = context.stores
     requireUsableHost(body.host, config)
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     const known = await listDomains(pg, workspace.id)
     await requireNoLoop(body.host, body, known, context)
     if (known.some(({ host }) => host === body.host)) throw problem('domain_known')
@@ -85,7 +85,7 @@ export const changeShortDomain = defineOperation({
   async handle(context) {
     const { path, body, workspace } = context
     const { pg } = context.stores
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     const domain = await lockDomain(pg, workspace.id, path.domain_id)
     if (domain === null) throw problem('domain_not_found')
     await requireNoLoop(domain.host, body, await listDomains(pg, workspace.id), context)

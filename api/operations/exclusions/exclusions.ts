@@ -1,6 +1,6 @@
 /** Traffic that a workspace leaves out. */
 import { readExclusions, replaceExclusions } from '../../../postgres/tables/exclusions.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { isPublicAddress } from '../../../runtime/outbound/public-address.ts'
 import { readAddressRange } from '../../../schemas/exclusions.ts'
 import { Exclusions, ExclusionsForCaller, ExclusionsUpdate } from '../../../schemas/resources/exclusions.ts'
@@ -37,7 +37,7 @@ export const updateExclusions = defineOperation({
   input: { body: ExclusionsUpdate },
   output: Exclusions,
   async handle({ body, workspace, stores: { pg } }) {
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     const before = await readExclusions(pg, workspace.id)
     const { addresses, countries, paths, hostnames } = body
     await replaceExclusions(pg, workspace.id, {

@@ -12,7 +12,7 @@ import {
   updateFeed,
 } from '../../../postgres/tables/feeds.ts'
 import { readSocialAccounts } from '../../../postgres/tables/social-accounts.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -57,7 +57,7 @@ export const createFeed = defineOperation({
     requireFor([body], { scopes, actor })
     const accountIds = await chosenAccounts(pg, workspace.id, body.social_account_ids)
     requireAccounts(body.mode, accountIds)
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     if ((await listFeeds(pg, workspace.id)).length >= feedsMax) throw problem('feeds_full')
     const own = { setUpBy: await accountOf(pg, actor), now: new Date(clock.now()) }
     // However it is written, one URL is one feed: two of them would make each post twice.

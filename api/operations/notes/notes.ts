@@ -3,13 +3,13 @@ import { z } from 'zod'
 import {
   countNotes,
   deleteNote,
-  lockNote,
   insertNote,
   listNotes,
+  lockNote,
   type StoredNote,
   updateNote,
 } from '../../../postgres/tables/notes.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { notesMax } from '../../../schemas/limits/note-limits.ts'
@@ -51,7 +51,7 @@ export const createNote = defineOperation({
   output: Note,
   problems: ['notes_full'],
   async handle({ body, workspace, stores: { pg } }) {
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     if ((await countNotes(pg, workspace.id)) >= notesMax) throw problem('notes_full')
     return serialize(await insertNote(pg, workspace.id, body))
   },

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { type FreeTimes, readFreeTimes } from '../../../authoring/posts/free-times.ts'
 import { replacePostingTimes } from '../../../postgres/tables/posting-times.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { PostingTimes, PostingTimesUpdate } from '../../../schemas/resources/posting-times.ts'
 import type { WeeklyTime } from '../../../schemas/time/weekly-times.ts'
 import { defineOperation } from '../define.ts'
@@ -35,7 +35,7 @@ export const updatePostingTimes = defineOperation({
   input: { body: PostingTimesUpdate },
   output: PostingTimes,
   async handle({ body, workspace, clock, stores: { pg } }) {
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     await replacePostingTimes(
       pg,
       workspace.id,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { scheduleNext } from '../../../authoring/posts/next-free-time.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, QueueRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -24,7 +24,7 @@ export const queuePost = defineOperation({
   emits: 'post.scheduled',
   async handle({ path: { post_id }, body: { updated_at: seenAt }, workspace, actor, clock, stores: { pg } }) {
     // The workspace comes before its post, as where it is deleted.
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'failed'], 'post_not_schedulable')
     await requireAsSeen(pg, post, seenAt, { workspace, actor })
     return serializePost(await scheduleNext(pg, workspace, post, clock.now()))

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { countWebhookEndpoints, insertWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { webhookEndpointsMax } from '../../../schemas/limits/api-limits.ts'
@@ -24,7 +24,7 @@ export const createWebhook = defineOperation({
   problems: ['webhooks_full'],
   async handle({ body: { url, events = [], description }, workspace, stores: { pg, box }, config }) {
     if (!config.allowPrivateTargets) demandPublicTarget(url)
-    await holdWorkspace(pg, workspace.id)
+    await lockWorkspace(pg, workspace.id)
     if ((await countWebhookEndpoints(pg, workspace.id)) >= webhookEndpointsMax) throw problem('webhooks_full')
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     const endpoint = await insertWebhookEndpoint(pg, {

@@ -140,7 +140,7 @@ const removeChannel = defineOperation({
   },
 })
 
-export const ofChatChannels = [listChannels, addChannel, updateChannel, removeChannel]
+export const chatChannelOperations = [listChannels, addChannel, updateChannel, removeChannel]
 
 /** @throws Problem 422 */
 function kindOf(address: URL, chosen: 'slack' | undefined, allowPrivate: boolean): ChatKind {

@@ -3,18 +3,18 @@ import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import type { Operation } from '../../operations/define.ts'
 import { makeSignInOperations } from './account-sign-ins.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
-import { ofChatChannels } from './chat-channels.ts'
+import { chatChannelOperations } from './chat-channels.ts'
 import { disconnectApp, listApps } from './connected-apps.ts'
 import { eraseThisPerson } from './erase-person.ts'
 import { readAllWorkspaces } from './glance.ts'
 import { makeMemberOperations } from './members.ts'
 import { readOwnLists } from './own-lists.ts'
 import { previewFeed } from './preview-feed.ts'
-import { ofReportRecipients } from './report-recipients.ts'
+import { reportRecipientOperations } from './report-recipients.ts'
 import { requireFactor } from './require-second-factor.ts'
 import { createSharedLink, listSharedLinks, revokeSharedLink } from './shared-links.ts'
 import { type Connecting, makeAccountOperations } from './social-accounts.ts'
-import { ofTrafficAlerts } from './traffic-alerts.ts'
+import { trafficAlertOperations } from './traffic-alerts.ts'
 import {
   createOwnWorkspace,
   type DemoStores,
@@ -48,9 +48,9 @@ export function makeSessionOperations(
     requireFactor,
     readOwnLists,
     previewFeed,
-    ...ofReportRecipients,
-    ...ofChatChannels,
-    ...ofTrafficAlerts,
+    ...reportRecipientOperations,
+    ...chatChannelOperations,
+    ...trafficAlertOperations,
     ...makeMemberOperations(mailBox),
     makeFillDemo(stores),
     ...makeAccountOperations(connecting),

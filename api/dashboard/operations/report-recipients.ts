@@ -143,7 +143,7 @@ const sendReport = defineOperation({
   },
 })
 
-export const ofReportRecipients = [listRecipients, addRecipient, updateRecipient, removeRecipient, sendReport]
+export const reportRecipientOperations = [listRecipients, addRecipient, updateRecipient, removeRecipient, sendReport]
 
 function serialize(
   { created_at, sent_at, has_failed, asked_at, asked_state, asked_failure, ...recipient }: ReportRecipient,

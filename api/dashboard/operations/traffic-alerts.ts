@@ -36,7 +36,7 @@ const updateAlerts = defineOperation({
   },
 })
 
-export const ofTrafficAlerts = [readAlerts, updateAlerts]
+export const trafficAlertOperations = [readAlerts, updateAlerts]
 
 async function read(pg: Queryable, workspaceId: number): Promise<z.output<typeof TrafficAlerts>> {
   const settings = await listAlertSettings(pg, workspaceId)

@@ -3,7 +3,7 @@ import type { SeedLink } from '../../clickhouse/seed/rows-sql.ts'
 import { demoSite } from '../../clickhouse/seed/vocabulary.ts'
 import type { CallContext } from '../operations/define.ts'
 import { createLink } from '../operations/links/create-link.ts'
-import { makeIn } from './make-in.ts'
+import { makeIn } from './call-operation.ts'
 
 const [facebook, linkedin] = ['https://www.facebook.com/', 'https://www.linkedin.com/']
 const made = [

@@ -6,7 +6,7 @@ import type { CallContext } from '../operations/define.ts'
 import { createPost } from '../operations/posts/create-post.ts'
 import { updatePostingTimes } from '../operations/posts/posting-times.ts'
 import { schedulePost } from '../operations/posts/schedule-post.ts'
-import { makeIn } from './make-in.ts'
+import { makeIn } from './call-operation.ts'
 
 const accounts = [
   { platform: 'mastodon', handle: '@demo@social.example', displayName: 'Demo on Mastodon' },

@@ -5,7 +5,7 @@ import { savedFunnelOperations } from '../operations/funnels/saved-funnels.ts'
 import { goalOperations } from '../operations/goals/goals.ts'
 import { createNote } from '../operations/notes/notes.ts'
 import { segmentOperations } from '../operations/segments/segments.ts'
-import { makeIn } from './make-in.ts'
+import { makeIn } from './call-operation.ts'
 
 const goals = [
   { name: 'Newsletter', kind: 'event', value: 'newsletter_subscribed' },

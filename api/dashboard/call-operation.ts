@@ -1,15 +1,15 @@
 /** Calls operations with inputs that the product itself writes, such as those of the demo: the same bounds and checks as for callers. */
 import type { CallContext, OperationInput } from '../operations/define.ts'
 
-interface Called<Answer> {
+interface Callable<Answer> {
   readonly input: OperationInput
   handle(context: never): Promise<Answer>
 }
 
 /** @param context of the workspace, within a transaction. No audit row and no webhook event tells of the call */
-export function makeIn<Answer>(
+export function callOperation<Answer>(
   context: CallContext,
-  operation: Called<Answer>,
+  operation: Callable<Answer>,
   body: object,
   path: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> {

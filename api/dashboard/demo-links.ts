@@ -3,7 +3,7 @@ import type { SeedLink } from '../../clickhouse/seed/rows-sql.ts'
 import { demoSite } from '../../clickhouse/seed/vocabulary.ts'
 import type { CallContext } from '../operations/define.ts'
 import { createLink } from '../operations/links/create-link.ts'
-import { makeIn } from './call-operation.ts'
+import { callOperation } from './call-operation.ts'
 
 const [facebook, linkedin] = ['https://www.facebook.com/', 'https://www.linkedin.com/']
 const made = [
@@ -17,7 +17,7 @@ const made = [
 export async function fillLinks(context: CallContext): Promise<SeedLink[]> {
   const links: SeedLink[] = []
   for (const { label, source, medium, referrer, tags } of made) {
-    const { id } = await makeIn(context, createLink, {
+    const { id } = await callOperation(context, createLink, {
       label,
       destination_url: `${demoSite}/`,
       utm_source: source,

@@ -6,7 +6,7 @@ import type { CallContext } from '../operations/define.ts'
 import { createPost } from '../operations/posts/create-post.ts'
 import { updatePostingTimes } from '../operations/posts/posting-times.ts'
 import { schedulePost } from '../operations/posts/schedule-post.ts'
-import { makeIn } from './call-operation.ts'
+import { callOperation } from './call-operation.ts'
 
 const accounts = [
   { platform: 'mastodon', handle: '@demo@social.example', displayName: 'Demo on Mastodon' },
@@ -90,15 +90,15 @@ export async function fillPosts(context: CallContext): Promise<void> {
     const wanted = { ...account, ...simulated, workspaceId: workspace.id }
     ids.push((await connectAccount(stores.pg, { account: wanted, sealed: null })).account.id)
   }
-  await makeIn(context, updatePostingTimes, { times: postingTimes })
+  await callOperation(context, updatePostingTimes, { times: postingTimes })
   const midnight = Math.floor(clock.now() / dayMs) * dayMs
   for (const { to, at, ...post } of posts) {
-    const { id } = await makeIn(context, createPost, { ...post, social_account_ids: to.map((nth) => ids[nth]) })
+    const { id } = await callOperation(context, createPost, { ...post, social_account_ids: to.map((nth) => ids[nth]) })
     if (at === undefined) continue
     const [inDays, hour] = at
     const scheduledAt = new Date(midnight + inDays * dayMs + hour * hourMs)
     // No caller may choose a past time: the publisher finds such a post due at once.
     if (inDays < 0) await markPostScheduled(stores.pg, id, scheduledAt)
-    else await makeIn(context, schedulePost, { scheduled_at: scheduledAt.toISOString() }, { post_id: id })
+    else await callOperation(context, schedulePost, { scheduled_at: scheduledAt.toISOString() }, { post_id: id })
   }
 }

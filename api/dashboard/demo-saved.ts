@@ -5,7 +5,7 @@ import { savedFunnelOperations } from '../operations/funnels/saved-funnels.ts'
 import { goalOperations } from '../operations/goals/goals.ts'
 import { createNote } from '../operations/notes/notes.ts'
 import { segmentOperations } from '../operations/segments/segments.ts'
-import { makeIn } from './call-operation.ts'
+import { callOperation } from './call-operation.ts'
 
 const goals = [
   { name: 'Newsletter', kind: 'event', value: 'newsletter_subscribed' },
@@ -18,11 +18,11 @@ const noteDaysAgo = 9
 
 /** @param context of the demo workspace, within a transaction */
 export async function fillSaved(context: CallContext): Promise<void> {
-  for (const goal of goals) await makeIn(context, createOf(goalOperations), goal)
-  await makeIn(context, createOf(savedFunnelOperations), funnel)
-  await makeIn(context, createOf(segmentOperations), view)
+  for (const goal of goals) await callOperation(context, createOf(goalOperations), goal)
+  await callOperation(context, createOf(savedFunnelOperations), funnel)
+  await callOperation(context, createOf(segmentOperations), view)
   const day = new Date(context.clock.now() - noteDaysAgo * dayMs).toISOString().slice(0, 10)
-  await makeIn(context, createNote, { day, text: 'Version 2.4 released' })
+  await callOperation(context, createNote, { day, text: 'Version 2.4 released' })
 }
 
 function createOf(operations: readonly Operation[]): Operation {

@@ -67,7 +67,7 @@ export function makeRestRouter(operations: readonly Operation[], gateway: RestGa
       label: operation.name,
       bodyBytesMax: apiBodyBytesMax,
       precheck: (head) => precheckKey(head, gateway),
-      handle: (request) => makeIn(operation, match.path, request, gateway),
+      handle: (request) => callOperation(operation, match.path, request, gateway),
     }
   }
 }
@@ -88,7 +88,7 @@ export async function precheckKey(
 
 type Path = Readonly<Record<string, string>>
 
-function makeIn(
+function callOperation(
   operation: Operation,
   path: Path,
   request: HttpRequest,

@@ -30,8 +30,8 @@ export async function insertAccountSignIn(
   await tx.query('UPDATE browser_sessions SET workspace_id = $1 WHERE id = $2', [workspaceId, sessionId])
 }
 
-/** Why a sign-in isn't taken. */
-export type Untaken = 'unknown' | 'expired' | 'of another session' | 'of another workspace'
+/** Why a sign-in is refused. */
+export type AccountSignInRefusal = 'unknown' | 'expired' | 'of another session' | 'of another workspace'
 
 /** Takes the state once. Whoever didn't begin the sign-in doesn't use it up. */
 export async function takeAccountSignIn(
@@ -39,7 +39,7 @@ export async function takeAccountSignIn(
   state: string,
   { workspaceId, sessionId }: Beginner,
   now: Date,
-): Promise<AccountSignIn | Untaken> {
+): Promise<AccountSignIn | AccountSignInRefusal> {
   const [taken] = await q.query<AccountSignIn>(
     `UPDATE account_sign_ins SET state_hash = NULL
      WHERE state_hash = $1 AND workspace_id = $2 AND session_id = $3 AND expires_at > $4 RETURNING id, sealed`,

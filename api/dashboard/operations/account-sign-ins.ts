@@ -14,7 +14,7 @@ import {
   keepForChoice,
   readReturnedSignIn,
   takeAccountSignIn,
-  type Untaken,
+  type AccountSignInRefusal,
 } from '../../../postgres/tables/account-sign-ins.ts'
 import { listPlatformApps, readPlatformApp } from '../../../postgres/tables/platform-apps.ts'
 import { readSocialAccounts } from '../../../postgres/tables/social-accounts.ts'
@@ -203,7 +203,7 @@ async function connect(context: Context, box: SecretBox, { id, finished, signedI
   return { id: accountId, platform, handle, is_renewed: made.isRenewed, sign_in_id: null, choices: [] }
 }
 
-const texts: Readonly<Record<Untaken, string>> = {
+const texts: Readonly<Record<AccountSignInRefusal, string>> = {
   unknown: 'This sign-in is unknown, or was used already: begin it again',
   expired: 'This sign-in was begun more than 10 minutes ago: begin it again',
   'of another session':

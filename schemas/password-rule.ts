@@ -1,7 +1,7 @@
-/** Which passwords are taken, wherever one is chosen. */
+/** Which passwords may be chosen, wherever one is chosen. */
 import { passwordLengthMax, passwordLengthMin } from './limits/api-limits.ts'
 
-export function isTakenAsPassword(text: string): boolean {
+export function isAcceptablePassword(text: string): boolean {
   const { length } = [...text]
   return length >= passwordLengthMin && length <= passwordLengthMax && text.isWellFormed()
 }

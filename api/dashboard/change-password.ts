@@ -12,7 +12,7 @@ import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
-import { isTakenAsPassword } from '../../schemas/password-rule.ts'
+import { isAcceptablePassword } from '../../schemas/password-rule.ts'
 import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import type { PageContext } from './page-context.ts'
 import { fault, headedPage, newPasswordFields } from './pages.ts'
@@ -44,7 +44,7 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
     const { session, email, hash } = found
     const page = (state: keyof typeof texts) => passwordPage(state, request, email)
     if (hash === null) return passwordPage(409, request)
-    if (!isTakenAsPassword(password) || form.get('again') !== password) return page(422)
+    if (!isAcceptablePassword(password) || form.get('again') !== password) return page(422)
     return gate(request, {
       email,
       refuse: () => page(429),

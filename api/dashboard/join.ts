@@ -14,7 +14,7 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { isLinkToken } from '../../schemas/keys.ts'
-import { isTakenAsPassword } from '../../schemas/password-rule.ts'
+import { isAcceptablePassword } from '../../schemas/password-rule.ts'
 import { type Invited, joinPage } from './join-page.ts'
 import type { PageContext } from './page-context.ts'
 import { retryIn } from './password-gate.ts'
@@ -45,7 +45,7 @@ export function makeJoin({ pg, clock, gate, codes, audit, knownBrowsers, isSecur
     const shown = { ...invitation, token: token!, isSignedIn: isSignedIn(request.headers) }
     const password = form.get('password') ?? ''
     // Before anything is known of the account: the answer is the same with and without one.
-    if (!isTakenAsPassword(password)) return joinPage(422, shown)
+    if (!isAcceptablePassword(password)) return joinPage(422, shown)
     const { account, email } = invitation
     if (account !== null && account.passwordHash === null) return joinPage(409, shown)
     return gate(request, {

@@ -14,7 +14,7 @@ import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { emailOf } from '../../schemas/event/identifiers.ts'
 import { isLinkToken, makeLinkToken } from '../../schemas/keys.ts'
-import { isTakenAsPassword } from '../../schemas/password-rule.ts'
+import { isAcceptablePassword } from '../../schemas/password-rule.ts'
 import type { PageContext } from './page-context.ts'
 import { forgotPage, resetPage } from './reset-pages.ts'
 import { redirect, signInPath } from './sign-in.ts'
@@ -61,7 +61,7 @@ export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowse
     if (found === null) return resetPage(410)
     const shown = { email: found.email, token: token! }
     const password = form.get('password') ?? ''
-    if (!isTakenAsPassword(password) || form.get('again') !== password) return resetPage(422, shown)
+    if (!isAcceptablePassword(password) || form.get('again') !== password) return resetPage(422, shown)
     return gate(request, {
       email: found.email,
       apart: 'reset',

@@ -13,7 +13,7 @@ const plainUri = /^[!#-&(-;=?-[\]_a-z~]+$/
 const plainHost = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/
 
 /** Whether an app may register it: https, this machine by http, or the scheme of an app. */
-export function isTakenRedirect(uri: string): boolean {
+export function isAcceptableRedirect(uri: string): boolean {
   if (uri.length > redirectUriLengthMax || !plainUri.test(uri) || uri.includes('#') || !URL.canParse(uri)) return false
   const { protocol, hostname, username, password } = new URL(uri)
   if (username !== '' || password !== '') return false
@@ -34,7 +34,7 @@ export function isRegistered(asked: string, registered: readonly string[]): bool
 
 /** Null where the port counts. */
 function withoutPort(uri: string): string | null {
-  if (!isTakenRedirect(uri)) return null
+  if (!isAcceptableRedirect(uri)) return null
   const url = new URL(uri)
   if (url.protocol !== 'http:') return null
   url.port = ''

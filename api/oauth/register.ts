@@ -9,7 +9,7 @@ import { isObject } from '../../schemas/json-object.ts'
 import { clientNameLengthMax, redirectUrisMax } from '../../schemas/limits/oauth-limits.ts'
 import { isPlainLine } from '../../schemas/plain-line.ts'
 import { jsonType, unstored } from '../transports/rest.ts'
-import { isTakenRedirect, shownTarget } from './redirect-uris.ts'
+import { isAcceptableRedirect, shownTarget } from './redirect-uris.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 interface Registering {
@@ -49,14 +49,14 @@ function readClient(described: unknown): { readonly name: string; readonly redir
     throw new OAuthRefusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${redirectUrisMax}`)
   }
   // Editors send those of all their editions, some of which are of schemes that nobody here knows.
-  const taken = [...new Set(uris)].filter((uri): uri is string => typeof uri === 'string' && isTakenRedirect(uri))
-  if (taken.length === 0) {
+  const acceptable = [...new Set(uris)].filter((uri): uri is string => typeof uri === 'string' && isAcceptableRedirect(uri))
+  if (acceptable.length === 0) {
     throw new OAuthRefusal('invalid_redirect_uri', 'A redirect URI must be https, http on localhost, or an app’s own')
   }
   if (leavesOut(responses, 'code') || leavesOut(grants, 'authorization_code')) {
     throw new OAuthRefusal('invalid_client_metadata', 'Apps sign in with an authorization code alone')
   }
-  return { name: nameIn(name) || shownTarget(taken[0]!), redirectUris: taken }
+  return { name: nameIn(name) || shownTarget(acceptable[0]!), redirectUris: acceptable }
 }
 
 function leavesOut(list: unknown, needed: string): boolean {

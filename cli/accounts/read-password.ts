@@ -4,18 +4,18 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
-import { isTakenAsPassword } from '../../schemas/password-rule.ts'
+import { isAcceptablePassword } from '../../schemas/password-rule.ts'
 import { CommandFailed } from '../command.ts'
 
 /**
  * @param file undefined: standard input, where a person is asked twice
- * @throws CommandFailed where it can't be read, or is no password that is taken
+ * @throws CommandFailed where it can't be read, or no account may have it
  */
 export async function readNewPassword(file: string | undefined): Promise<string> {
   // Not `process.stdin.isTTY`: a pipe that `process.stdin` has touched fails where its writer takes a moment.
   const isAsked = file === undefined && isatty(0)
   const password = isAsked ? await askTwice() : readText(file)
-  if (isTakenAsPassword(password)) return password
+  if (isAcceptablePassword(password)) return password
   throw new CommandFailed(`a password must have ${passwordLengthMin} to ${passwordLengthMax} characters`)
 }
 

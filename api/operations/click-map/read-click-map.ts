@@ -14,7 +14,7 @@ import { ClickMap, viewports } from '../../../schemas/resources/click-map.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { rangeOf, rangeParameters, shownRange } from '../analytics/range-query.ts'
 import { defineOperation } from '../define.ts'
-import { makeTurns } from '../turns.ts'
+import { makeTurns } from '../fair-queue.ts'
 import { addUp } from './add-up.ts'
 import { type ReadPageView, readPageViews } from './read-page-views.ts'
 

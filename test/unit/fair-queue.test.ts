@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeTurns } from '../../api/operations/turns.ts'
+import { makeTurns } from '../../api/operations/fair-queue.ts'
 import type { Problem } from '../../schemas/errors/problems.ts'
 import { mutationTurns } from '../../schemas/limits/api-limits.ts'
 import { clickMapTurns } from '../../schemas/limits/click-map-limits.ts'

@@ -1,4 +1,4 @@
-/** Work that takes turns: some runs at once, the rest waits, and workspaces alternate. Held by test/unit/turns.test.ts. */
+/** Work that takes turns: some runs at once, the rest waits, and workspaces alternate. Held by test/unit/fair-queue.test.ts. */
 import { problem } from '../../schemas/errors/problems.ts'
 
 export interface TurnsOptions {

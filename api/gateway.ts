@@ -18,7 +18,7 @@ import {
 } from '../runtime/http/server.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { ReadTxt } from '../runtime/outbound/txt-records.ts'
-import { mutationTurns } from '../schemas/limits/api-limits.ts'
+import { mutationQueue } from '../schemas/limits/api-limits.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits/event-limits.ts'
 import { formOverheadBytesMax } from '../schemas/limits/media-limits.ts'
 import { overviewReuse } from '../schemas/limits/overview-limits.ts'
@@ -32,7 +32,7 @@ import { routeLinkedFile } from './media/linked-file.ts'
 import type { MediaLimits } from './media/receive.ts'
 import { makeOAuthRoute } from './oauth/routes.ts'
 import type { CallConfig, Operation } from './operations/define.ts'
-import { makeTurns } from './operations/fair-queue.ts'
+import { makeFairQueue } from './operations/fair-queue.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { type RevenueReceiver, routeRevenue } from './revenue/receive.ts'
 import { makeFormReader } from './transports/form.ts'
@@ -118,12 +118,12 @@ export function makeGateway(options: GatewayOptions): HttpServer {
 function restGatewayOf(options: GatewayOptions): RestGateway {
   const { pg, ch, clock, log, box, hashes, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
-  const turns = makeTurns(mutationTurns)
+  const enqueue = makeFairQueue(mutationQueue)
   return {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
-    inTurn: (workspaceId, mutate) => turns(workspaceId, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
+    enqueue: (workspaceId, mutate) => enqueue(workspaceId, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
     stores: {
       pg,
       box,

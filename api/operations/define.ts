@@ -161,8 +161,9 @@ export interface Operation<
   /** The refusals of its own, beyond those of the chain. */
   readonly problems?: readonly (keyof typeof problems)[]
   /**
-   * Mutations alone: work that takes long, such as asking somebody else's server. It is done before the change's turn and its
-   * transaction, and not for a repeat that has its answer already. It may write nothing but that something was used up. Its refusals aren't kept for repeats.
+   * Mutations alone: work that takes long, such as asking somebody else's server. It is done before the change is queued, and
+   * not for a repeat that has its answer already. It may write nothing but that something was used up. Its refusals aren't
+   * kept for repeats.
    */
   prepare?(context: Context<Input>): Promise<Prepared>
   /** @param context `prepared` is the result of `prepare` */

@@ -1,35 +1,35 @@
-/** Work that takes turns: some runs at once, the rest waits, and workspaces alternate. Held by test/unit/fair-queue.test.ts. */
+/** A queue in which some work runs at once and the rest waits, and workspaces alternate. Held by test/unit/fair-queue.test.ts. */
 import { problem } from '../../schemas/errors/problems.ts'
 
-export interface TurnsOptions {
-  /** All workspaces stand in one line; else each has its own. */
+export interface FairQueueOptions {
+  /** All workspaces stand in one queue; else each has its own. */
   readonly isShared: boolean
-  /** That run at once in a line. */
+  /** Items that run at once. */
   readonly atOnce: number
-  /** More of one workspace that wait in a line are refused. */
+  /** Items of one workspace that may wait: more are refused. */
   readonly waitingMax: number
   readonly refusal: 'workspace_busy' | 'click_maps_full'
 }
 
 /**
- * Runs work when it is its turn in its line: one workspace's work begins in the order in which it came.
+ * Runs work once there is room in its queue. One workspace's work begins in the order in which it came.
  * @param waitMs who waits longer is refused, as are too many at once: nothing was done
  */
-export type Turns = <Result>(workspaceId: number, waitMs: number, work: () => Promise<Result>) => Promise<Result>
+export type FairQueue = <Result>(workspaceId: number, waitMs: number, work: () => Promise<Result>) => Promise<Result>
 
-interface Line {
+interface Queue {
   underWay: number
-  /** By workspace, those whose turn was longest ago first. None is empty. */
+  /** By workspace, those first that were served longest ago. None is empty. */
   readonly waiting: Map<number, (() => void)[]>
 }
 
 /** No workspace has the id. */
-const sharedLine = 0
+const sharedQueue = 0
 
-export function makeTurns({ isShared, atOnce, waitingMax, refusal }: TurnsOptions): Turns {
-  const lines = new Map<number, Line>()
+export function makeFairQueue({ isShared, atOnce, waitingMax, refusal }: FairQueueOptions): FairQueue {
+  const queues = new Map<number, Queue>()
 
-  async function waitIn({ waiting }: Line, workspaceId: number, waitMs: number): Promise<void> {
+  async function waitIn({ waiting }: Queue, workspaceId: number, waitMs: number): Promise<void> {
     const own = waiting.get(workspaceId) ?? []
     if (own.length >= waitingMax) throw problem(refusal)
     waiting.set(workspaceId, own)
@@ -48,24 +48,24 @@ export function makeTurns({ isShared, atOnce, waitingMax, refusal }: TurnsOption
   }
 
   return async (workspaceId, waitMs, work) => {
-    const name = isShared ? sharedLine : workspaceId
-    const line = lines.get(name) ?? { underWay: 0, waiting: new Map() }
-    lines.set(name, line)
+    const name = isShared ? sharedQueue : workspaceId
+    const queue = queues.get(name) ?? { underWay: 0, waiting: new Map() }
+    queues.set(name, queue)
     // Whoever ends hands its place on, so that nobody overtakes those who wait.
-    if (line.underWay < atOnce) line.underWay++
-    else await waitIn(line, workspaceId, waitMs)
+    if (queue.underWay < atOnce) queue.underWay++
+    else await waitIn(queue, workspaceId, waitMs)
     try {
       return await work()
     } finally {
-      const next = nextOf(line, workspaceId)
+      const next = nextOf(queue, workspaceId)
       if (next !== undefined) next()
-      else if (--line.underWay === 0) lines.delete(name)
+      else if (--queue.underWay === 0) queues.delete(name)
     }
   }
 }
 
-/** Takes the next one out of the line: another workspace's than the one whose turn just ended, if one waits. */
-function nextOf({ waiting }: Line, ended: number): (() => void) | undefined {
+/** Takes the next one out of the queue: another workspace's than the one whose work just ended, if one waits. */
+function nextOf({ waiting }: Queue, ended: number): (() => void) | undefined {
   const workspaceId = [...waiting.keys()].find((one) => one !== ended) ?? ended
   const own = waiting.get(workspaceId)
   const next = own?.shift()

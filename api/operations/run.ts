@@ -34,8 +34,8 @@ export interface Gateway {
   readonly rateLimiter: RateLimiter
   readonly stores: Stores
   readonly transaction: Postgres['transaction']
-  /** Runs a mutation when it is its workspace's turn. @throws Problem `workspace_busy` */
-  readonly inTurn: <Result>(workspaceId: number, mutate: () => Promise<Result>) => Promise<Result>
+  /** Runs a mutation once its workspace's queue has room. @throws Problem `workspace_busy` */
+  readonly enqueue: <Result>(workspaceId: number, mutate: () => Promise<Result>) => Promise<Result>
   readonly clock: Clock
   readonly log: Log
   readonly config: CallConfig
@@ -160,12 +160,12 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
     keptMs,
     confirm: (tx: Queryable) => confirm(call, key, gateway, tx),
   }
-  return gateway.inTurn(workspace.id, () => runMutation(mutation, transaction))
+  return gateway.enqueue(workspace.id, () => runMutation(mutation, transaction))
 }
 
 /**
- * Asks again, as a change's transaction begins, what let the call in. An upload takes minutes, and a change may wait for its
- * turn: a key may be revoked meanwhile, a session ended, and a member removed. Nothing is locked: what begins later doesn't stop
+ * Asks again, as a change's transaction begins, what let the call in. An upload takes minutes, and a change may wait in its
+ * queue: a key may be revoked meanwhile, a session ended, and a member removed. Nothing is locked: what begins later doesn't stop
  * the change. Operations on members and keys lock the workspace besides (`lockAsManager`).
  * @returns the caller as it is now: handlers judge by its scopes
  */

@@ -9,7 +9,7 @@ export const rateLimitDeadlineMs = 500
  * Mutations of a workspace that run at once, of the ten that Postgres has connections for. The others would mostly wait for the
  * same rows, and other workspaces would get no connection.
  */
-export const mutationTurns = { isShared: false, atOnce: 3, waitingMax: 500, refusal: 'workspace_busy' } as const
+export const mutationQueue = { isShared: false, atOnce: 3, waitingMax: 500, refusal: 'workspace_busy' } as const
 export const idempotencyKeyLengthMax = 255
 /** Tokens of everything that `tools/list` shows: a model reads it before it does anything. */
 export const toolsListTokensMax = 12_600

@@ -20,8 +20,8 @@ export const clickMapShareOfAnswer = 0.35
  * One map is computed at a time in a process: recordings take memory and much of a core, which other answers need. So many more
  * of one workspace wait.
  */
-export const clickMapTurns = { isShared: true, atOnce: 1, waitingMax: 3, refusal: 'click_maps_full' } as const
-/** Share of `ANSWER_DEADLINE_MS`. A map that waits longer is refused. One map takes less: the next workspace has its turn then. */
+export const clickMapQueue = { isShared: true, atOnce: 1, waitingMax: 3, refusal: 'click_maps_full' } as const
+/** Share of `ANSWER_DEADLINE_MS`. A map that waits longer is refused. One map takes less: the next workspace is served then. */
 export const clickMapWaitShareOfAnswer = 0.4
 /** Between two pauses, in which a process answers others. One chunk is parsed whole. */
 export const clickMapSliceMs = 20

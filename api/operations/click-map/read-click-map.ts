@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { readablePath } from '../../../schemas/event/readable-path.ts'
 import {
   clickMapPageViewsMax,
+  clickMapQueue,
   clickMapShareOfAnswer,
-  clickMapTurns,
   clickMapWaitShareOfAnswer,
   desktopWidthMin,
   tabletWidthMin,
@@ -14,11 +14,11 @@ import { ClickMap, viewports } from '../../../schemas/resources/click-map.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { rangeOf, rangeParameters, shownRange } from '../analytics/range-query.ts'
 import { defineOperation } from '../define.ts'
-import { makeTurns } from '../fair-queue.ts'
+import { makeFairQueue } from '../fair-queue.ts'
 import { addUp } from './add-up.ts'
 import { type ReadPageView, readPageViews } from './read-page-views.ts'
 
-const inTurn = makeTurns(clickMapTurns)
+const enqueue = makeFairQueue(clickMapQueue)
 
 export const readClickMap = defineOperation({
   name: 'click_map.read',
@@ -58,7 +58,7 @@ export const readClickMap = defineOperation({
         withinMs: answerDeadlineMs * clickMapShareOfAnswer,
       }
       const waitMs = answerDeadlineMs * clickMapWaitShareOfAnswer
-      const { views, viewports, hasMore } = await inTurn(workspace.id, waitMs, () => readPageViews(stores.ch, request))
+      const { views, viewports, hasMore } = await enqueue(workspace.id, waitMs, () => readPageViews(stores.ch, request))
       return {
         range: shownRange(range),
         readable_from: new Date(readable).toISOString(),

@@ -130,8 +130,8 @@ export interface Operation<
   readonly description?: string
   readonly tag: string
   readonly effect: Effect
-  /** An update that does its work again at each call, such as a delivery: its tool isn't called idempotent. */
-  readonly isRepeatable?: false
+  /** An update that does its work again at each call, such as a delivery. */
+  readonly isIdempotent?: false
   readonly scope: Scope | SessionScope
   /** It decides about publication, and needs `publishScope` besides. */
   readonly publishes?: true

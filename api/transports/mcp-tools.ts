@@ -75,7 +75,7 @@ function makeTool(
   all: readonly Operation[],
   schemasOf: (operation: Operation) => ToolSchemas,
 ): Tool {
-  const { tool: name, input, output, effect, isRepeatable, onlyWith } = operation
+  const { tool: name, input, output, effect, isIdempotent, onlyWith } = operation
   if (input.form !== undefined || isFileOutput(output))
     throw new Error(`${name} has files, which no tool takes or gives`)
   const inPath = new Set(Object.keys(input.path?.shape ?? {}))
@@ -90,7 +90,7 @@ function makeTool(
       description: describe(operation, all),
       inputSchema,
       outputSchema,
-      annotations: { ...hints[effect], ...(isRepeatable === false && { idempotentHint: false }) },
+      annotations: { ...hints[effect], ...(isIdempotent === false && { idempotentHint: false }) },
     },
     inputOf(args) {
       const members = Object.entries(args)

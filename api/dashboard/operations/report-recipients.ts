@@ -115,7 +115,7 @@ const sendReport = defineOperation({
     'Send a recipient or a chat channel the report of the last whole week or month now. The list says how it ended.',
   tag: 'Workspace',
   effect: 'update',
-  isRepeatable: false,
+  isIdempotent: false,
   scope: manageScope,
   input: { path: z.object({ recipient_id: idInPath('recipient') }) },
   output: RecipientId,

@@ -126,7 +126,7 @@ export const checkFeed = defineOperation({
   description: 'The look follows within seconds, at most once a minute: `looked_at` tells of it.',
   tag: 'Posts',
   effect: 'update',
-  isRepeatable: false,
+  isIdempotent: false,
   scope: 'posts:write',
   input: { path: inPath },
   output: Feed,

@@ -9,7 +9,7 @@ export const refreshProfile = defineOperation({
   summary: "Generate the company profile anew from its sources and the workspace's data.",
   tag: 'Company profile',
   effect: 'update',
-  isRepeatable: false,
+  isIdempotent: false,
   scope: 'profile:write',
   input: {},
   output: CompanyProfile,

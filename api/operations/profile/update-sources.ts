@@ -14,7 +14,7 @@ export const updateProfileSources = defineOperation({
   description: 'It is `ready` or `failed` within 30 seconds.',
   tag: 'Company profile',
   effect: 'update',
-  isRepeatable: false,
+  isIdempotent: false,
   scope: 'profile:write',
   input: { body: CompanyProfileSources },
   output: CompanyProfile,

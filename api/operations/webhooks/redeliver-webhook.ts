@@ -14,7 +14,7 @@ export const redeliverWebhook = defineOperation({
   description: 'A disabled endpoint that takes it is enabled again. `response_body` is null here: the list has it.',
   tag: 'Webhooks',
   effect: 'update',
-  isRepeatable: false,
+  isIdempotent: false,
   scope: 'webhooks:write',
   input: { path: z.object({ delivery_id: idInPath('webhook_delivery') }) },
   output: WebhookDeliveryResource,

@@ -1,6 +1,6 @@
 /** Refusals of apps: the codes of RFC 6749, 7591 and 8707, with a text for whoever builds the app. */
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
-import { unstored } from '../transports/rest.ts'
+import { noStore } from '../transports/rest.ts'
 
 const statuses = {
   invalid_request: 400,
@@ -29,5 +29,5 @@ export class OAuthRefusal extends Error {
 
 export function refusalReply({ code, message, waitMs }: OAuthRefusal): HttpReply {
   const retry = waitMs > 0 ? { 'Retry-After': String(Math.ceil(waitMs / 1000)) } : {}
-  return jsonReply(statuses[code], { error: code, error_description: message }, { ...unstored, ...retry })
+  return jsonReply(statuses[code], { error: code, error_description: message }, { ...noStore, ...retry })
 }

@@ -8,7 +8,7 @@ import { parseJsonBody } from '../../schemas/json-body.ts'
 import { isObject } from '../../schemas/json-object.ts'
 import { clientNameLengthMax, redirectUrisMax } from '../../schemas/limits/oauth-limits.ts'
 import { isPlainLine } from '../../schemas/plain-line.ts'
-import { jsonType, unstored } from '../transports/rest.ts'
+import { jsonType, noStore } from '../transports/rest.ts'
 import { isAcceptableRedirect, shownTarget } from './redirect-uris.ts'
 import { OAuthRefusal } from './refusal.ts'
 
@@ -34,7 +34,7 @@ export async function register({ body, headers }: HttpRequest, { pg, clock }: Re
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   }
-  return jsonReply(201, answer, unstored)
+  return jsonReply(201, answer, noStore)
 }
 
 /** Reads the part of a description that is kept. @throws OAuthRefusal */
@@ -49,7 +49,9 @@ function readClient(described: unknown): { readonly name: string; readonly redir
     throw new OAuthRefusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${redirectUrisMax}`)
   }
   // Editors send those of all their editions, some of which are of schemes that nobody here knows.
-  const acceptable = [...new Set(uris)].filter((uri): uri is string => typeof uri === 'string' && isAcceptableRedirect(uri))
+  const acceptable = [...new Set(uris)].filter(
+    (uri): uri is string => typeof uri === 'string' && isAcceptableRedirect(uri),
+  )
   if (acceptable.length === 0) {
     throw new OAuthRefusal('invalid_redirect_uri', 'A redirect URI must be https, http on localhost, or an app’s own')
   }

@@ -17,7 +17,7 @@ import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import type { Log } from '../../runtime/log.ts'
 import { isLinkToken, isWellFormedAccessToken, readRefreshToken } from '../../schemas/keys.ts'
-import { unstored } from '../transports/rest.ts'
+import { noStore } from '../transports/rest.ts'
 import { isOwnResource, resourceOf } from './metadata.ts'
 import { OAuthRefusal } from './refusal.ts'
 
@@ -57,7 +57,7 @@ export async function answerToken(request: HttpRequest, issuing: Issuing): Promi
     refresh_token: `${refreshToken.family}.${refreshToken.turn}`,
     scope: scopes.join(' '),
   }
-  return jsonReply(200, answer, unstored)
+  return jsonReply(200, answer, noStore)
 }
 
 type Issued = Promise<IssuedTokens | TokenRefusal>
@@ -93,7 +93,7 @@ export async function revoke(request: HttpRequest, { pg }: Issuing): Promise<Htt
   const accessToken = isWellFormedAccessToken(token) ? token : undefined
   const isKnownShape = isLinkToken(clientId) && (family !== undefined || accessToken !== undefined)
   if (isKnownShape) await pg.transaction((tx) => endByToken(tx, { clientId, accessToken, family }))
-  return jsonReply(200, {}, unstored)
+  return jsonReply(200, {}, noStore)
 }
 
 /** @throws OAuthRefusal */

@@ -29,7 +29,7 @@ import {
 import { mcpInstructions } from './mcp-instructions.ts'
 import { makeTools, type Tool } from './mcp-tools.ts'
 import { apiVersion } from './openapi.ts'
-import { addressOf, jsonType, precheckKey, problemReply, type RestGateway, unstored } from './rest.ts'
+import { addressOf, jsonType, noStore, precheckKey, problemReply, type RestGateway } from './rest.ts'
 
 export const mcpPath = '/mcp'
 const protocolVersion = '2025-11-25'
@@ -230,6 +230,6 @@ function shownName(name: unknown): string {
 }
 
 function replyOf({ status, text, headers }: Answer): HttpReply {
-  if (text === undefined) return { status, headers: { ...unstored, ...headers } }
-  return { status, headers: { 'Content-Type': 'application/json', ...unstored, ...headers }, body: text }
+  if (text === undefined) return { status, headers: { ...noStore, ...headers } }
+  return { status, headers: { 'Content-Type': 'application/json', ...noStore, ...headers }, body: text }
 }

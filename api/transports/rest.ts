@@ -144,9 +144,7 @@ async function call(
   )
   const { status, body, headers } = outcome
   const isFile = outcome.problem === undefined && isFileOutput(operation.output)
-  return isFile
-    ? fileReply(body as FileContent, request, headers)
-    : jsonReply(status, body, { ...unstored, ...headers })
+  return isFile ? fileReply(body as FileContent, request, headers) : jsonReply(status, body, { ...noStore, ...headers })
 }
 
 export function addressOf({ headers, socketAddress }: RequestHead, { proxies }: Pick<RestGateway, 'proxies'>): string {
@@ -159,11 +157,11 @@ export function problemReply(code: Parameters<typeof problem>[0], headers?: Reco
 }
 
 function replyOf({ status, detail, headers }: Problem, more?: Record<string, string>): HttpReply {
-  return jsonReply(status, { detail }, { ...unstored, ...headers, ...more })
+  return jsonReply(status, { detail }, { ...noStore, ...headers, ...more })
 }
 
 /** Caches must not store authenticated answers. */
-export const unstored = { 'Cache-Control': 'no-store' }
+export const noStore = { 'Cache-Control': 'no-store' }
 
 /** To the path without its last slash; without a host, so that it stays with the address that the caller used. */
 export function redirectReply(path: string, query: string): HttpReply {

@@ -7,7 +7,7 @@ import {
   readLinksCsv,
   UnreadableLinks,
 } from '../../api/operations/links/read-links-csv.ts'
-import { tellCreated } from '../../api/operations/links/tell-created.ts'
+import { tellCreated } from '../../api/operations/links/emit-created.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { PublicHosts } from '../../runtime/public-hosts.ts'

@@ -1,7 +1,7 @@
 import { makeLinks, type SentLink } from '../../../authoring/links/new-links.ts'
 import { LinksCreate, LinksResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
-import { tellCreated } from './tell-created.ts'
+import { tellCreated } from './emit-created.ts'
 
 export const createLinks = defineOperation({
   name: 'link.bulk_create',

@@ -5,7 +5,7 @@ import { LinksImport, LinksImported, LinksImportPreview } from '../../../schemas
 import { defineOperation } from '../define.ts'
 import { countOutcomes, importRows } from './import-rows.ts'
 import { type ImportColumns, type LinkRow, readLinksCsv, UnreadableLinks } from './read-links-csv.ts'
-import { tellCreated } from './tell-created.ts'
+import { tellCreated } from './emit-created.ts'
 
 export const previewLinksImport = defineOperation({
   name: 'link.import_preview',

@@ -7,7 +7,7 @@ import {
   readLinksCsv,
   UnreadableLinks,
 } from '../../api/operations/links/read-links-csv.ts'
-import { tellCreated } from '../../api/operations/links/emit-created.ts'
+import { emitLinksCreated } from '../../api/operations/links/emit-created.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { PublicHosts } from '../../runtime/public-hosts.ts'
@@ -47,7 +47,7 @@ export const importLinkFile = defineCommand({
       const some = await pg.transaction(async (tx) => {
         await lockForImport(tx, workspaceId)
         const imported = await importRows(rows.slice(at, at + linksImportedMax), true, contextOf(tx))
-        await tellCreated(tx, workspaceId, imported.links, config.shortUrlHost)
+        await emitLinksCreated(tx, workspaceId, imported.links, config.shortUrlHost)
         const link_ids = imported.links.map(({ id }) => id)
         if (link_ids.length > 0) await auditCommand(tx, workspaceId, 'link.import', null, { link_ids })
         return imported

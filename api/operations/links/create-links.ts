@@ -1,7 +1,7 @@
 import { makeLinks, type SentLink } from '../../../authoring/links/new-links.ts'
 import { LinksCreate, LinksResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
-import { tellCreated } from './emit-created.ts'
+import { emitLinksCreated } from './emit-created.ts'
 
 export const createLinks = defineOperation({
   name: 'link.bulk_create',
@@ -21,7 +21,7 @@ export const createLinks = defineOperation({
   async handle(context) {
     const { body, workspace, stores, config } = context
     const sent = body.links.map((link, at): SentLink => [['body', 'links', at], link])
-    const links = await tellCreated(stores.pg, workspace.id, await makeLinks(sent, context), config.shortUrlHost)
+    const links = await emitLinksCreated(stores.pg, workspace.id, await makeLinks(sent, context), config.shortUrlHost)
     return { links, link_ids: links.map(({ id }) => id) }
   },
 })

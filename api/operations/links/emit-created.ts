@@ -9,7 +9,7 @@ import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
  * @param shortUrlHost the root of short URLs, without a slash at its end
  * @returns the links as the API shows them, in their order
  */
-export async function tellCreated(
+export async function emitLinksCreated(
   tx: Queryable,
   workspaceId: number,
   links: readonly TrackedLink[],

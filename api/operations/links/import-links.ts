@@ -5,7 +5,7 @@ import { LinksImport, LinksImported, LinksImportPreview } from '../../../schemas
 import { defineOperation } from '../define.ts'
 import { countOutcomes, importRows } from './import-rows.ts'
 import { type ImportColumns, type LinkRow, readLinksCsv, UnreadableLinks } from './read-links-csv.ts'
-import { tellCreated } from './emit-created.ts'
+import { emitLinksCreated } from './emit-created.ts'
 
 export const previewLinksImport = defineOperation({
   name: 'link.import_preview',
@@ -39,7 +39,7 @@ export const importLinks = defineOperation({
   async handle(context) {
     const { body, workspace, stores, config } = context
     const { rows, links } = await importRows(rowsOf(body), true, context)
-    await tellCreated(stores.pg, workspace.id, links, config.shortUrlHost)
+    await emitLinksCreated(stores.pg, workspace.id, links, config.shortUrlHost)
     return { ...countOutcomes(rows), rows, link_ids: links.map(({ id }) => id) }
   },
 })

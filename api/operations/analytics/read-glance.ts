@@ -7,7 +7,7 @@ import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { bucketsOf } from '../../../schemas/time/time-range.ts'
 import type { FigureContext } from '../define.ts'
 import { rangeOf } from './range-query.ts'
-import { answerSteadily, rowsOf } from './steady-answer.ts'
+import { answerSteadily, rowsOf } from './consistent-answer.ts'
 
 type Glance = z.output<typeof GlanceFigures>
 

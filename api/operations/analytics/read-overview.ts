@@ -31,7 +31,7 @@ import { countersOf, factsOfBegun } from './metrics.ts'
 import { compareParameter, intervalParameter, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
-import { answerSteadily, rowsOf } from './steady-answer.ts'
+import { answerSteadily, rowsOf } from './consistent-answer.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
 /** @param rowsMax of a list */

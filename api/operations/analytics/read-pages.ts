@@ -16,7 +16,7 @@ import { defineOperation } from '../define.ts'
 import { perCent, ratio } from './metrics.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 import { readPageEarnings } from './revenue.ts'
-import { answerSteadily, rowsOf } from './steady-answer.ts'
+import { answerSteadily, rowsOf } from './consistent-answer.ts'
 
 const PagesQuery = z.object({
   ...rangeParameters,

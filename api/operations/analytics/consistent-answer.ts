@@ -4,8 +4,8 @@ import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/fig
 import { overviewAttemptsMax } from '../../../schemas/limits/overview-limits.ts'
 import type { FigureContext } from '../define.ts'
 
-/** Asks again where the cells of some days were written anew meanwhile; the last time without cells. */
-export async function answerSteadily<Answer>(
+/** Reads again where cells of some days were written anew meanwhile; the last attempt uses no cells. */
+export async function answerConsistently<Answer>(
   { stores, workspace }: Pick<FigureContext, 'stores' | 'workspace'>,
   answer: (build: FigureBuild | undefined) => Promise<Answer>,
 ): Promise<Answer> {
@@ -20,7 +20,7 @@ export async function answerSteadily<Answer>(
   return answer(build && { ...build, cellsThrough: null, staleDays: [] })
 }
 
-/** Build 0 has no rows. */
-export function rowsOf(build: FigureBuild | undefined): { readonly build: number; readonly cells: CellDays } {
+/** Without a build, one that has no rows. */
+export function buildAndCellsOf(build: FigureBuild | undefined): { readonly build: number; readonly cells: CellDays } {
   return { build: build?.build ?? 0, cells: { through: build?.cellsThrough ?? -1, stale: build?.staleDays ?? [] } }
 }

@@ -6,8 +6,8 @@ import type { GlanceFigures } from '../../../schemas/resources/workspace-glance.
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { bucketsOf } from '../../../schemas/time/time-range.ts'
 import type { FigureContext } from '../define.ts'
+import { answerConsistently, buildAndCellsOf } from './consistent-answer.ts'
 import { rangeOf } from './range-query.ts'
-import { answerSteadily, rowsOf } from './consistent-answer.ts'
 
 type Glance = z.output<typeof GlanceFigures>
 
@@ -15,7 +15,7 @@ type Glance = z.output<typeof GlanceFigures>
 export function readGlance(context: Omit<FigureContext, 'scopes' | 'config'>): Promise<Glance | undefined> {
   const { workspace, stores, clock } = context
   return stores.share(JSON.stringify(['glance', workspace]), () =>
-    answerSteadily(context, async (build): Promise<Glance | undefined> => {
+    answerConsistently(context, async (build): Promise<Glance | undefined> => {
       if (build === undefined) return undefined
       const now = clock.now()
       const { timezone } = build
@@ -26,7 +26,7 @@ export function readGlance(context: Omit<FigureContext, 'scopes' | 'config'>): P
         range,
         buckets,
         now,
-        ...rowsOf(build),
+        ...buildAndCellsOf(build),
         readableFrom: readableFrom({ ...workspace, timezone }, now),
         limit: 1,
         pageLimit: 1,

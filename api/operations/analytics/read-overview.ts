@@ -31,7 +31,7 @@ import { countersOf, factsOfBegun } from './metrics.ts'
 import { compareParameter, intervalParameter, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
-import { answerSteadily, rowsOf } from './consistent-answer.ts'
+import { answerConsistently, buildAndCellsOf } from './consistent-answer.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
 /** @param rowsMax of a list */
@@ -113,7 +113,7 @@ function withMembers(answer: Answer, include: readonly (keyof AnalyticsOverview)
 
 async function answerParts(context: OverviewContext, parts: ReadonlySet<Part>): Promise<Answer> {
   if (!parts.has('figures')) return { snippet: await readSnippet(context) }
-  return answerSteadily(context, (build) => answerOverview(context, parts, build))
+  return answerConsistently(context, (build) => answerOverview(context, parts, build))
 }
 
 async function answerOverview(
@@ -143,7 +143,7 @@ async function answerOverview(
       readableFrom: oldest,
       limit,
       pageLimit,
-      ...rowsOf(build),
+      ...buildAndCellsOf(build),
       filters,
       parts: parts as ReadonlySet<OverviewPart>,
     }),
@@ -156,7 +156,7 @@ async function answerOverview(
           oldest,
           limit,
           filters,
-          build: rowsOf(build).build,
+          build: buildAndCellsOf(build).build,
         })
       : noEarnings,
     parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range, oldest) : null,

@@ -16,7 +16,7 @@ import { defineOperation } from '../define.ts'
 import { perCent, ratio } from './metrics.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 import { readPageEarnings } from './revenue.ts'
-import { answerSteadily, rowsOf } from './consistent-answer.ts'
+import { answerConsistently, buildAndCellsOf } from './consistent-answer.ts'
 
 const PagesQuery = z.object({
   ...rangeParameters,
@@ -43,10 +43,10 @@ export const readAnalyticsPages = defineOperation({
     const { query, workspace, stores, clock } = context
     const question = JSON.stringify(['pages', query, workspace])
     return stores.share(question, () =>
-      answerSteadily(context, async (figureBuild) => {
+      answerConsistently(context, async (figureBuild) => {
         const { sort, order, limit } = query
         const now = clock.now()
-        const { build, cells } = rowsOf(figureBuild)
+        const { build, cells } = buildAndCellsOf(figureBuild)
         // While a build for another timezone is in progress, figures go on in the one that stands.
         const timezone = figureBuild?.timezone ?? workspace.timezone
         const since = readableFrom({ ...workspace, timezone }, now)

@@ -129,7 +129,7 @@ async function answerOverview(
   const range = rangeOf(query, timezone, now)
   const buckets = bucketsOf(range)
   const filters = filtersOf(query)
-  const oldest = readableFrom({ ...workspace, timezone }, now)
+  const since = readableFrom({ ...workspace, timezone }, now)
   // Advice is about the whole site, and the same whatever the limit is.
   const isAdvised = filters === undefined && parts.has('advice')
   const limit = isAdvised ? Math.max(query.limit, overviewRowsMax) : query.limit
@@ -140,7 +140,7 @@ async function answerOverview(
       range,
       buckets,
       now,
-      readableFrom: oldest,
+      readableFrom: since,
       limit,
       pageLimit,
       ...buildAndCellsOf(build),
@@ -153,20 +153,20 @@ async function answerOverview(
           workspace,
           range,
           buckets,
-          oldest,
+          since,
           limit,
           filters,
           build: buildAndCellsOf(build).build,
         })
       : noEarnings,
-    parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range, oldest) : null,
-    parts.has('totals') && range.isCompared ? newContactsIn(stores.pg, workspace.id, range.previous, oldest) : null,
+    parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range, since) : null,
+    parts.has('totals') && range.isCompared ? newContactsIn(stores.pg, workspace.id, range.previous, since) : null,
   ])
   // Without new events a fold writes no rows, and only its time goes on. A fold that isn't committed may still be writing.
   const isCommitted = foldedAsOf.version === figures.version
   const asOf = isCommitted ? Math.max(foldedAsOf.asOf, figures.asOf) : Math.min(foldedAsOf.asOf, figures.asOf)
   const contacts = filters === undefined ? { newContacts, previousContacts } : noContacts
-  const metrics = metricsOf(figures, { range, asOf, oldest, earnings, ...contacts })
+  const metrics = metricsOf(figures, { range, asOf, since, earnings, ...contacts })
   return {
     metrics: { ...metrics, ad_campaigns: metrics.ad_campaigns.slice(0, query.limit) },
     ...listsOf(figures, buckets, {
@@ -193,14 +193,14 @@ async function answerOverview(
 /** Contacts are of no session. */
 const noContacts = { newContacts: null, previousContacts: null }
 
-function newContactsIn(pg: Stores['pg'], workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {
-  return countNewContacts(pg, workspaceId, Math.max(start, oldest), Math.max(end, oldest))
+function newContactsIn(pg: Stores['pg'], workspaceId: number, { start, end }: Span, since: number): Promise<number> {
+  return countNewContacts(pg, workspaceId, Math.max(start, since), Math.max(end, since))
 }
 
 interface MetricsOptions {
   readonly range: TimeRange
   readonly asOf: number
-  readonly oldest: number
+  readonly since: number
   readonly earnings: Earnings
   readonly newContacts: number | null
   readonly previousContacts: number | null
@@ -208,7 +208,7 @@ interface MetricsOptions {
 
 function metricsOf(
   figures: OverviewFigures,
-  { range, asOf, oldest, earnings, newContacts, previousContacts }: MetricsOptions,
+  { range, asOf, since, earnings, newContacts, previousContacts }: MetricsOptions,
 ): OverviewMetrics {
   const { current, previous, botVisits, linkClicks } = figures
   return {
@@ -222,7 +222,7 @@ function metricsOf(
     ad_campaigns: [...earnings.campaigns],
     live_visitors: figures.liveVisitors,
     as_of: new Date(asOf).toISOString(),
-    readable_from: new Date(oldest).toISOString(),
+    readable_from: new Date(since).toISOString(),
     lists_cut: figures.areListsCut,
     range: shownRange(range),
     previous:

@@ -13,10 +13,10 @@ import { PageReport, pageSorts, sortOrders } from '../../../schemas/resources/pa
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { defineOperation } from '../define.ts'
+import { answerConsistently, buildAndCellsOf } from './consistent-answer.ts'
 import { perCent, ratio } from './metrics.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 import { readPageEarnings } from './revenue.ts'
-import { answerConsistently, buildAndCellsOf } from './consistent-answer.ts'
 
 const PagesQuery = z.object({
   ...rangeParameters,
@@ -52,7 +52,7 @@ export const readAnalyticsPages = defineOperation({
         const since = readableFrom({ ...workspace, timezone }, now)
         const range = rangeOf(query, timezone, now)
         const filters = filtersOf(query)
-        const revenue = await readPageEarnings(stores, { workspace, range, oldest: since, build, filters })
+        const revenue = await readPageEarnings(stores, { workspace, range, since, build, filters })
         const pages = await readPages(stores.ch, {
           workspaceId: workspace.id,
           build,

@@ -52,7 +52,7 @@ export interface EarningsRequest {
   readonly range: TimeRange
   readonly buckets: readonly Bucket[]
   /** Earlier payments count as absent. */
-  readonly oldest: number
+  readonly since: number
   /** Campaigns that are listed. */
   readonly limit: number
   readonly build: number
@@ -91,8 +91,8 @@ export async function readEarnings(stores: Pick<Stores, 'pg' | 'ch'>, request: E
   }
 }
 
-function periodOf({ start, end }: Span, { workspace, oldest }: Pick<EarningsRequest, 'workspace' | 'oldest'>) {
-  return { workspaceId: workspace.id, start: Math.max(start, oldest), end: Math.max(end, oldest) }
+function periodOf({ start, end }: Span, { workspace, since }: Pick<EarningsRequest, 'workspace' | 'since'>) {
+  return { workspaceId: workspace.id, start: Math.max(start, since), end: Math.max(end, since) }
 }
 
 /** Cents by page, as `top_pages` of the overview has them. */

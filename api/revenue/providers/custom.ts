@@ -6,18 +6,18 @@ import { z } from 'zod'
 import { referencesOf } from '../../../schemas/revenue.ts'
 import { wallToUtc } from '../../../schemas/time/time-zone.ts'
 import { writtenTime } from '../../../schemas/time/written-time.ts'
-import { cents, currency, id, payerOf, told } from './fields.ts'
+import { cents, currency, id, optional, payerOf } from './fields.ts'
 import { type ReadProviderEvent, reader } from './provider.ts'
 
 const CustomEvent = z.object({
   id,
   type: z.enum(['payment', 'refund']),
-  payment_id: told(id),
+  payment_id: optional(id),
   value_cents: cents,
   currency,
-  email: told(z.string()),
+  email: optional(z.string()),
   workspace_user_id: z.unknown().optional(),
-  anonymous_id: told(z.string()),
+  anonymous_id: optional(z.string()),
   occurred_at: writtenTime,
 })
 

@@ -9,22 +9,22 @@ import { writtenTime } from '../../../schemas/time/written-time.ts'
 
 export const id = providerId
 
-/** A field that is missing or null isn't told. */
-export const told = <Schema extends z.ZodType>(schema: Schema) =>
+/** A field that may be missing or null. */
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
 
 export { cents }
 export const currency = currencyCode
 
 /** Data that the site gave the provider to keep: texts count, and numbers as texts. No odd shape of it costs a payment. */
-export const ownData = told(z.record(z.string(), z.unknown())).catch(undefined)
+export const ownData = optional(z.record(z.string(), z.unknown())).catch(undefined)
 type OwnData = z.output<typeof ownData>
 
 /** Milliseconds since 1970; providers write their times with an offset. */
 export const instant = writtenTime.transform(({ time }) => time)
 
-/** The id of another object, which may be there as a whole, or be a number; whatever else is there isn't told. */
-export const link = z
+/** The id of another object, which may be there as a whole, or be a number; anything else counts as missing. */
+export const relatedId = z
   .unknown()
   .optional()
   .transform((value) => {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { referencesOf } from '../../../schemas/revenue.ts'
-import { cents, currency, id, instant, link, ownData, payerOf, told } from './fields.ts'
+import { cents, currency, id, instant, relatedId, ownData, optional, payerOf } from './fields.ts'
 import { readByKind, reader } from './provider.ts'
 
 const PaymentEvent = z.object({
@@ -17,13 +17,13 @@ const PaymentEvent = z.object({
       total: cents,
       currency,
       created_at: instant,
-      updated_at: told(instant),
-      refunded_at: told(instant),
-      refunded_amount: told(cents),
-      billing_reason: told(z.string()),
-      customer_id: link,
-      subscription_id: link,
-      user_email: told(z.string()),
+      updated_at: optional(instant),
+      refunded_at: optional(instant),
+      refunded_amount: optional(cents),
+      billing_reason: optional(z.string()),
+      customer_id: relatedId,
+      subscription_id: relatedId,
+      user_email: optional(z.string()),
     }),
   }),
 })

@@ -1,7 +1,7 @@
 /** Paddle Billing. Completed transactions move money, approved adjustments give it back, and customers have the e-mail. */
 import { z } from 'zod'
 import { referencesOf } from '../../../schemas/revenue.ts'
-import { cents, currency, id, instant, link, ownData, payerOf, told } from './fields.ts'
+import { cents, currency, id, instant, relatedId, ownData, optional, payerOf } from './fields.ts'
 import { readByKind, reader } from './provider.ts'
 
 /** Amounts are texts of the smallest unit. */
@@ -11,20 +11,20 @@ const amount = z
   .transform(Number)
   .pipe(cents)
 
-const Attempt = z.object({ amount, status: z.string(), captured_at: told(instant) })
+const Attempt = z.object({ amount, status: z.string(), captured_at: optional(instant) })
 
 const TransactionEvent = z.object({
   occurred_at: instant,
   data: z.object({
     id,
-    customer_id: link,
-    subscription_id: link,
+    customer_id: relatedId,
+    subscription_id: relatedId,
     currency_code: currency,
-    billed_at: told(instant),
+    billed_at: optional(instant),
     custom_data: ownData,
-    collection_mode: told(z.string()),
+    collection_mode: optional(z.string()),
     details: z.object({ totals: z.object({ grand_total: amount }) }),
-    payments: told(z.array(Attempt)).catch(undefined),
+    payments: optional(z.array(Attempt)).catch(undefined),
   }),
 })
 
@@ -57,10 +57,10 @@ const AdjustmentEvent = z.object({
     action: z.string(),
     status: z.string(),
     transaction_id: id,
-    subscription_id: link,
-    customer_id: link,
+    subscription_id: relatedId,
+    customer_id: relatedId,
     currency_code: currency,
-    created_at: told(instant),
+    created_at: optional(instant),
     totals: z.object({ total: amount }),
   }),
 })
@@ -91,7 +91,7 @@ function readAdjustment({ occurred_at, data }: z.output<typeof AdjustmentEvent>)
 
 const CustomerEvent = z.object({
   occurred_at: instant,
-  data: z.object({ id, email: told(z.string()), custom_data: ownData }),
+  data: z.object({ id, email: optional(z.string()), custom_data: ownData }),
 })
 
 function readCustomer({ occurred_at, data }: z.output<typeof CustomerEvent>) {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { type Money, type RevenueFacts, referencesOf } from '../../../schemas/revenue.ts'
-import { cents, currency, id, link, ownData, payerOf, told } from './fields.ts'
+import { cents, currency, id, relatedId, ownData, optional, payerOf } from './fields.ts'
 import { readByKind, reader } from './provider.ts'
 
 const seconds = z
@@ -12,7 +12,7 @@ const seconds = z
   .min(0)
   .max(1e11)
   .transform((at) => at * 1000)
-const text = told(z.string())
+const optionalText = optional(z.string())
 
 /** Stripe counts these otherwise than ISO 4217 does: how many of its units are one of the currency's smallest. */
 const stripeUnits: Readonly<Record<string, number>> = { ISK: 100, UGX: 100, MGA: 0.01 }
@@ -25,15 +25,15 @@ const Charge = z.object({
   id,
   created: seconds,
   currency,
-  captured: told(z.boolean()),
+  captured: optional(z.boolean()),
   amount: cents,
-  amount_captured: told(cents),
-  amount_refunded: told(cents),
-  payment_intent: link,
-  invoice: link,
-  customer: link,
-  receipt_email: text,
-  billing_details: told(z.object({ email: text })),
+  amount_captured: optional(cents),
+  amount_refunded: optional(cents),
+  payment_intent: relatedId,
+  invoice: relatedId,
+  customer: relatedId,
+  receipt_email: optionalText,
+  billing_details: optional(z.object({ email: optionalText })),
   metadata: ownData,
 })
 const ChargeEvent = z.object({ type: z.string(), created: seconds, data: z.object({ object: Charge }) })
@@ -69,7 +69,7 @@ function readCharge({ type, created, data: { object: charge } }: z.output<typeof
 const RefundEvent = z.object({
   created: seconds,
   data: z.object({
-    object: z.object({ id, amount: cents, currency, status: text, payment_intent: link, charge: link }),
+    object: z.object({ id, amount: cents, currency, status: optionalText, payment_intent: relatedId, charge: relatedId }),
   }),
 })
 
@@ -94,9 +94,9 @@ const DisputeEvent = z.object({
       id,
       amount: cents,
       currency,
-      balance_transactions: told(z.array(z.object({ amount: z.int(), currency }))),
-      payment_intent: link,
-      charge: link,
+      balance_transactions: optional(z.array(z.object({ amount: z.int(), currency }))),
+      payment_intent: relatedId,
+      charge: relatedId,
     }),
   }),
 })
@@ -122,8 +122,8 @@ function readReinstated(event: DisputeEvent): RevenueFacts | undefined {
   if (facts?.payment === undefined) return undefined
   const { id: disputeId, amount, currency: unit, balance_transactions: transactions = [] } = event.data.object
   // Less than all comes back where the bank took what had been refunded already.
-  const told = transactions.flatMap((one) => (one.currency === unit && one.amount > 0 ? [one.amount] : []))
-  const reinstated = told.length === 0 ? amount : Math.min(amount, Math.max(...told))
+  const returned = transactions.flatMap((one) => (one.currency === unit && one.amount > 0 ? [one.amount] : []))
+  const reinstated = returned.length === 0 ? amount : Math.min(amount, Math.max(...returned))
   const back = { refund: `${disputeId} reinstated`, ...moneyOf(-reinstated, unit), occurredAt: event.created }
   return { ...facts, payment: { ...facts.payment, refunds: [...facts.payment.refunds, back] } }
 }
@@ -132,13 +132,13 @@ const CheckoutEvent = z.object({
   created: seconds,
   data: z.object({
     object: z.object({
-      payment_intent: link,
-      invoice: link,
-      subscription: link,
-      customer: link,
-      client_reference_id: text,
-      customer_email: text,
-      customer_details: told(z.object({ email: text })),
+      payment_intent: relatedId,
+      invoice: relatedId,
+      subscription: relatedId,
+      customer: relatedId,
+      client_reference_id: optionalText,
+      customer_email: optionalText,
+      customer_details: optional(z.object({ email: optionalText })),
       metadata: ownData,
     }),
   }),
@@ -157,18 +157,18 @@ function readCheckout({ created, data: { object: session } }: z.output<typeof Ch
   }
 }
 
-const subscriptionDetails = told(z.object({ subscription: link, metadata: ownData }))
+const subscriptionDetails = optional(z.object({ subscription: relatedId, metadata: ownData }))
 const InvoiceEvent = z.object({
   created: seconds,
   data: z.object({
     object: z.object({
       id,
-      payment_intent: link,
-      charge: link,
-      subscription: link,
-      customer: link,
-      customer_email: text,
-      parent: told(z.object({ subscription_details: subscriptionDetails })),
+      payment_intent: relatedId,
+      charge: relatedId,
+      subscription: relatedId,
+      customer: relatedId,
+      customer_email: optionalText,
+      parent: optional(z.object({ subscription_details: subscriptionDetails })),
       // Where versions of the interface before 2025-03-31 have it.
       subscription_details: subscriptionDetails,
       metadata: ownData,

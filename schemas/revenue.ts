@@ -9,7 +9,7 @@ export interface Money {
   readonly currency: string
 }
 
-/** An identifier that isn't told is undefined. */
+/** An identifier that isn't reported is undefined. */
 export interface Payer {
   readonly email?: string | undefined
   readonly userId?: string | undefined
@@ -45,15 +45,15 @@ export interface RevenueFacts {
     readonly occurredAt: number
     /** When the money moved, where that may be later: whether it is news goes by it. */
     readonly movedAt?: number | undefined
-    /** The amount; undefined where only refunds of it are told. */
+    /** The amount; undefined where only refunds of it are reported. */
     readonly paid: Money | undefined
     readonly refunds: readonly Refund[]
   }
   /** Names by which payments and payers find each other, each a kind of `referenceKinds`, `:` and the provider's id. */
   readonly references: readonly string[]
   readonly payer: Payer
-  /** When the payer was told of. */
-  readonly toldAt: number
+  /** When the payer was reported. */
+  readonly reportedAt: number
 }
 
 const known: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))

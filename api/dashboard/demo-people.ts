@@ -63,7 +63,7 @@ function paidBy({ id, anonymous_id, at }: Known, nth: number, now: number): Reve
     payment: { id: `demo_${id}`, occurredAt: at, paid: money, refunds },
     references: [`payment:demo_${id}`],
     payer: { anonymousId: anonymous_id },
-    toldAt: at,
+    reportedAt: at,
   }
 }
 

@@ -3,7 +3,7 @@ import { customFields, readCustom } from '../../api/revenue/providers/custom.ts'
 import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
 import { listOtherAmounts, recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import { replaceRates } from '../../postgres/tables/revenue-rates.ts'
-import type { ToldFacts } from '../../postgres/tables/told-payments.ts'
+import type { ReportedFacts } from '../../postgres/tables/told-payments.ts'
 import { type Parsed, parsePart } from '../../schemas/errors/zod-errors.ts'
 import { importLinesEach } from '../../schemas/limits/revenue-limits.ts'
 import { AdLine, RateLine, RevenueLine } from '../../schemas/revenue-imports.ts'
@@ -22,7 +22,7 @@ export const importRevenue = defineCommand({
     const pg = installation.postgres()
     const now = Date.now()
     const others: string[] = []
-    const lines = await importCsv<ToldFacts>({
+    const lines = await importCsv<ReportedFacts>({
       path: argument,
       columns: ['provider', ...customFields],
       each: importLinesEach,
@@ -52,7 +52,7 @@ export const importRevenue = defineCommand({
 const firstOthers = 5
 
 /** A line is what a custom event is, and may name the provider whose payment it is. */
-function readLine(line: CsvLine, timezone: string): Parsed<ToldFacts> {
+function readLine(line: CsvLine, timezone: string): Parsed<ReportedFacts> {
   const named = parsePart('body', RevenueLine, line)
   if (!named.ok) return named
   const event = readCustom({ type: 'payment', ...withNumbers(line, ['value_cents']) }, timezone)

@@ -11,7 +11,7 @@ import type { Queryable } from '../client.ts'
 import { takeNamedLock } from '../named-lock.ts'
 import { renameCharges, underIntents } from './charge-names.ts'
 import { insertOutboxRows, type OutboxRow } from './outbox.ts'
-import { type Entry, entriesOf, gatherPayments, keyOf, type ToldFacts, type ToldPayment } from './told-payments.ts'
+import { type Entry, entriesOf, gatherPayments, keyOf, type ReportedFacts, type ReportedPayment } from './told-payments.ts'
 
 interface Ledger {
   readonly workspaceId: number
@@ -32,12 +32,12 @@ interface KnownPayment {
  *
  * @returns the payments and the refunds that became known by them
  */
-export async function recordRevenue(tx: Queryable, ledger: Ledger, given: readonly ToldFacts[]): Promise<MoneyLine[]> {
+export async function recordRevenue(tx: Queryable, ledger: Ledger, given: readonly ReportedFacts[]): Promise<MoneyLine[]> {
   await lockLedger(tx, ledger.workspaceId)
   await renameCharges(tx, ledger.workspaceId, given)
-  const told = await underIntents(tx, ledger.workspaceId, given)
-  for (const [provider, own] of groupBy(told, (each) => each.provider)) await notePayers(tx, ledger, provider, own)
-  const payments = gatherPayments(told, ledger.now)
+  const reported = await underIntents(tx, ledger.workspaceId, given)
+  for (const [provider, own] of groupBy(reported, (each) => each.provider)) await notePayers(tx, ledger, provider, own)
+  const payments = gatherPayments(reported, ledger.now)
   if (payments.size === 0) return []
   const before = await findOrMakePayments(tx, ledger, [...payments.values()])
   const ids = before.map(({ id }) => id)
@@ -66,9 +66,9 @@ export async function lockLedger(tx: Queryable, workspaceId: number): Promise<vo
 export async function listOtherAmounts(
   q: Queryable,
   workspaceId: number,
-  told: readonly ToldFacts[],
+  reported: readonly ReportedFacts[],
 ): Promise<string[]> {
-  const entries = (await underIntents(q, workspaceId, told)).flatMap(({ provider, facts: { payment } }) =>
+  const entries = (await underIntents(q, workspaceId, reported)).flatMap(({ provider, facts: { payment } }) =>
     entriesOf(payment, Number.MAX_SAFE_INTEGER)
       .filter(({ totalCents }) => totalCents === null)
       .map(({ entry, valueCents, currency }) => ({ provider, payment: payment!.id, entry, valueCents, currency })),
@@ -86,7 +86,7 @@ export async function listOtherAmounts(
 }
 
 /**
- * The value of a total is the difference to the next lower one. A total that was told after a refund failed lacks the
+ * The value of a total is the difference to the next lower one. A total that was reported after a refund failed lacks the
  * failed one, whose own entry brings the money back.
  */
 async function countTotals(tx: Queryable, paymentIds: readonly number[]): Promise<void> {
@@ -95,9 +95,9 @@ async function countTotals(tx: Queryable, paymentIds: readonly number[]): Promis
      FROM (SELECT id, lag(total, 1, 0::bigint) OVER (PARTITION BY payment_id ORDER BY total, occurred_at, id) - total AS value_cents
            FROM (SELECT id, payment_id, occurred_at, total_cents + coalesce((
                    SELECT sum(value_cents)::bigint FROM revenue_entries failed
-                   WHERE payment_id = told.payment_id AND value_cents > 0 AND entry LIKE 'refund % failed'
-                     AND failed.occurred_at < told.occurred_at), 0) AS total
-                 FROM revenue_entries told WHERE payment_id = ANY ($1::bigint[]) AND total_cents IS NOT NULL) totals) anew
+                   WHERE payment_id = reported.payment_id AND value_cents > 0 AND entry LIKE 'refund % failed'
+                     AND failed.occurred_at < reported.occurred_at), 0) AS total
+                 FROM revenue_entries reported WHERE payment_id = ANY ($1::bigint[]) AND total_cents IS NOT NULL) totals) anew
      WHERE e.id = anew.id AND e.value_cents != anew.value_cents`,
     [paymentIds],
   )
@@ -111,12 +111,12 @@ async function notePayers(
   tx: Queryable,
   { workspaceId, now }: Ledger,
   provider: string,
-  told: readonly ToldFacts[],
+  reported: readonly ReportedFacts[],
 ): Promise<void> {
-  const rows = told.flatMap(({ facts: { references, payer, toldAt } }) =>
+  const rows = reported.flatMap(({ facts: { references, payer, reportedAt } }) =>
     references.flatMap((reference) =>
       Object.entries(fieldsOf(payer)).flatMap(([field, value]) =>
-        value ? [{ reference, field, value, at: Math.min(toldAt, now) }] : [],
+        value ? [{ reference, field, value, at: Math.min(reportedAt, now) }] : [],
       ),
     ),
   )
@@ -150,20 +150,20 @@ function fieldsOf({ email, userId, anonymousId }: Payer): Record<string, string 
   return { email, user_id: userId, anonymous_id: anonymousId }
 }
 
-/** @returns them with what was known of them before, in the order in which they are told */
+/** @returns them with what was known of them before, in the order in which they are reported */
 async function findOrMakePayments(
   tx: Queryable,
   { workspaceId, now }: Ledger,
-  told: readonly ToldPayment[],
+  reported: readonly ReportedPayment[],
 ): Promise<KnownPayment[]> {
-  const rows = told.map(({ provider, payment, references }) => ({ provider, payment, refs: [...references] }))
+  const rows = reported.map(({ provider, payment, references }) => ({ provider, payment, refs: [...references] }))
   // The entries tell when it was paid.
   const made = await tx.query<{ id: number }>(
     `INSERT INTO revenue_payments AS known (workspace_id, provider, payment, refs, occurred_at, import_day)
      SELECT $1, provider, payment, refs, to_timestamp($3::float8 / 1000), (to_timestamp($3::float8 / 1000) AT TIME ZONE 'UTC')::date
-     FROM jsonb_to_recordset($2::jsonb) AS told (provider text, payment text, refs text[])
+     FROM jsonb_to_recordset($2::jsonb) AS reported (provider text, payment text, refs text[])
      ON CONFLICT (workspace_id, provider, payment) DO UPDATE SET
-       refs = known.refs || ARRAY(SELECT told FROM unnest(excluded.refs) AS told WHERE told != ALL (known.refs)),
+       refs = known.refs || ARRAY(SELECT reported FROM unnest(excluded.refs) AS reported WHERE reported != ALL (known.refs)),
        credit_due_at = CASE WHEN NOT known.is_payer_erased THEN now() END
      RETURNING id`,
     [workspaceId, JSON.stringify(rows), now],
@@ -173,7 +173,7 @@ async function findOrMakePayments(
     made.map(({ id }) => id),
   )
   const byKey = new Map(known.map((payment) => [keyOf(payment), payment]))
-  return told.map((payment) => byKey.get(keyOf(payment))!)
+  return reported.map((payment) => byKey.get(keyOf(payment))!)
 }
 
 interface StoredPayment extends KnownPayment {
@@ -196,22 +196,22 @@ function readPayments(tx: Queryable, ids: readonly number[]): Promise<StoredPaym
   )
 }
 
-/** In the order in which they are told: totals of one amount and time are counted by their ids. */
+/** In the order in which they are reported: totals of one amount and time are counted by their ids. */
 async function insertEntries(
   tx: Queryable,
   workspaceId: number,
   payments: readonly KnownPayment[],
-  told: ReadonlyMap<string, ToldPayment>,
+  reported: ReadonlyMap<string, ReportedPayment>,
 ): Promise<void> {
   const rows = payments.flatMap((known) =>
-    [...told.get(keyOf(known))!.entries.values()].map((entry) => ({ ...entry, paymentId: known.id })),
+    [...reported.get(keyOf(known))!.entries.values()].map((entry) => ({ ...entry, paymentId: known.id })),
   )
   await tx.query(
     `INSERT INTO revenue_entries AS known (workspace_id, payment_id, entry, total_cents, value_cents, currency, occurred_at)
      SELECT $1, payment_id, entry, total_cents, value_cents, currency, to_timestamp(at / 1000)
      FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS
          ("paymentId" bigint, entry text, "totalCents" bigint, "valueCents" bigint, currency text, "occurredAt" float8))
-       WITH ORDINALITY AS told (payment_id, entry, total_cents, value_cents, currency, at, place)
+       WITH ORDINALITY AS reported (payment_id, entry, total_cents, value_cents, currency, at, place)
      ORDER BY place
      ON CONFLICT (payment_id, entry) DO UPDATE SET occurred_at = least(known.occurred_at, excluded.occurred_at)
      WHERE excluded.occurred_at < known.occurred_at`,
@@ -258,8 +258,8 @@ async function enqueueEvents(
   return changes
 }
 
-function linesOf(changed: PaymentChange, provider: string, told: ReadonlyMap<string, Entry>): MoneyLine[] {
-  const entries = [...told.values()]
+function linesOf(changed: PaymentChange, provider: string, reported: ReadonlyMap<string, Entry>): MoneyLine[] {
+  const entries = [...reported.values()]
   const { paidCents, refundedCents, currency } = changed
   const lastOf = (isWanted: (entry: Entry) => boolean) =>
     Math.max(...entries.filter(isWanted).map(({ movedAt }) => movedAt), 0)

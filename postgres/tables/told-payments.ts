@@ -2,7 +2,7 @@
 import type { Money, RevenueFacts } from '../../schemas/revenue.ts'
 
 /** Facts of one provider. */
-export interface ToldFacts {
+export interface ReportedFacts {
   readonly provider: string
   readonly facts: RevenueFacts
 }
@@ -14,8 +14,8 @@ export interface Entry extends Money {
   readonly movedAt: number
 }
 
-/** All that is told of one payment. */
-export interface ToldPayment {
+/** All that is reported of one payment. */
+export interface ReportedPayment {
   readonly provider: string
   readonly payment: string
   readonly references: Set<string>
@@ -23,17 +23,17 @@ export interface ToldPayment {
   readonly entries: Map<string, Entry>
 }
 
-/** The same for all that is told of a payment. */
+/** The same for all that is reported of a payment. */
 export const keyOf = ({ provider, payment }: { readonly provider: string; readonly payment: string }) =>
   `${provider} ${payment}`
 
-/** A payment that is told twice is one. A repeat of an entry may tell an earlier time; the amount is the first one's. */
-export function gatherPayments(told: readonly ToldFacts[], now: number): Map<string, ToldPayment> {
-  const payments = new Map<string, ToldPayment>()
-  for (const { provider, facts } of told) {
+/** A payment that is reported twice is one. A repeat of an entry may tell an earlier time; the amount is the first one's. */
+export function gatherPayments(reported: readonly ReportedFacts[], now: number): Map<string, ReportedPayment> {
+  const payments = new Map<string, ReportedPayment>()
+  for (const { provider, facts } of reported) {
     const entries = entriesOf(facts.payment, now)
     if (entries.length === 0) continue
-    const made: ToldPayment = { provider, payment: facts.payment!.id, references: new Set(), entries: new Map() }
+    const made: ReportedPayment = { provider, payment: facts.payment!.id, references: new Set(), entries: new Map() }
     const known = payments.get(keyOf(made)) ?? made
     payments.set(keyOf(made), known)
     for (const reference of facts.references) known.references.add(reference)

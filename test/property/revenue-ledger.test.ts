@@ -5,7 +5,7 @@ import { readCustom } from '../../api/revenue/providers/custom.ts'
 import { readPaddle } from '../../api/revenue/providers/paddle.ts'
 import { readStripe } from '../../api/revenue/providers/stripe.ts'
 import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
-import type { ToldFacts } from '../../postgres/tables/told-payments.ts'
+import type { ReportedFacts } from '../../postgres/tables/told-payments.ts'
 import type { RevenueProvider } from '../../schemas/revenue.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type Connected, connectProvider, readLedger, sendEvent } from '../support/revenue.ts'
@@ -142,7 +142,7 @@ const inParallel = 4
 
 const readers = { stripe: readStripe, paddle: readPaddle, custom: readCustom }
 
-function factsOf(provider: Tested, event: object): ToldFacts {
+function factsOf(provider: Tested, event: object): ReportedFacts {
   const read = readers[provider](event, 'UTC')
   if (!read.ok) throw new Error(JSON.stringify(read.errors))
   return { provider, facts: read.value! }

@@ -39,7 +39,7 @@ function readEvent(event: z.output<typeof CustomEvent>, timeZone: string) {
     },
     references: referencesOf({ payment }),
     payer: payerOf([event.email], [event.workspace_user_id], { anonymous_id: event.anonymous_id }),
-    toldAt: occurredAt,
+    reportedAt: occurredAt,
   }
 }
 

@@ -31,8 +31,8 @@ const PaymentEvent = z.object({
 const isMoved: readonly string[] = ['paid', 'refunded', 'partial_refund']
 
 function readPayment({ meta, data: { type, id: number, attributes: of } }: z.output<typeof PaymentEvent>) {
-  const toldAt = of.updated_at ?? of.created_at
-  const refundedAt = of.refunded_at ?? toldAt
+  const reportedAt = of.updated_at ?? of.created_at
+  const refundedAt = of.refunded_at ?? reportedAt
   // Without the amount all of it was refunded.
   const refunded = of.refunded_amount ?? (of.status === 'refunded' ? of.total : 0)
   const payment = `${type === 'orders' ? 'order' : 'invoice'} ${number}`
@@ -43,7 +43,7 @@ function readPayment({ meta, data: { type, id: number, attributes: of } }: z.out
           id: payment,
           occurredAt: of.created_at,
           // A renewal may be paid days after its invoice was made.
-          ...(!meta.event_name.endsWith('refunded') && { movedAt: toldAt }),
+          ...(!meta.event_name.endsWith('refunded') && { movedAt: reportedAt }),
           paid: { valueCents: of.total, currency: of.currency },
           refunds:
             refunded > 0
@@ -53,7 +53,7 @@ function readPayment({ meta, data: { type, id: number, attributes: of } }: z.out
       }),
     references: referencesOf({ payment, subscription: of.subscription_id, customer: of.customer_id }),
     payer: payerOf([of.user_email], [], meta.custom_data),
-    toldAt,
+    reportedAt,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Paddle Billing. Completed transactions move money, approved adjustments give it back, and customers have the e-mail. */
 import { z } from 'zod'
 import { referencesOf } from '../../../schemas/revenue.ts'
-import { cents, currency, id, instant, relatedId, ownData, optional, payerOf } from './fields.ts'
+import { cents, currency, id, instant, optional, ownData, payerOf, relatedId } from './fields.ts'
 import { readByKind, reader } from './provider.ts'
 
 /** Amounts are texts of the smallest unit. */
@@ -46,7 +46,7 @@ function readTransaction({ occurred_at, data }: z.output<typeof TransactionEvent
     },
     references: referencesOf({ payment: data.id, subscription: data.subscription_id, customer: data.customer_id }),
     payer: payerOf([], [], data.custom_data),
-    toldAt: occurred_at,
+    reportedAt: occurred_at,
   }
 }
 
@@ -85,7 +85,7 @@ function readAdjustment({ occurred_at, data }: z.output<typeof AdjustmentEvent>)
     payment: { id: payment, occurredAt, paid: undefined, refunds: [refund] },
     references: referencesOf({ payment, subscription, customer }),
     payer: {},
-    toldAt: occurred_at,
+    reportedAt: occurred_at,
   }
 }
 
@@ -98,7 +98,7 @@ function readCustomer({ occurred_at, data }: z.output<typeof CustomerEvent>) {
   return {
     references: referencesOf({ customer: data.id }),
     payer: payerOf([data.email], [], data.custom_data),
-    toldAt: occurred_at,
+    reportedAt: occurred_at,
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { type Money, type RevenueFacts, referencesOf } from '../../../schemas/revenue.ts'
-import { cents, currency, id, relatedId, ownData, optional, payerOf } from './fields.ts'
+import { cents, currency, id, optional, ownData, payerOf, relatedId } from './fields.ts'
 import { readByKind, reader } from './provider.ts'
 
 const seconds = z
@@ -62,14 +62,21 @@ function readCharge({ type, created, data: { object: charge } }: z.output<typeof
     }),
     references: referencesOf({ payment, charge: charge.id, invoice, customer }),
     payer: payerOf([charge.billing_details?.email, charge.receipt_email], [], charge.metadata),
-    toldAt: created,
+    reportedAt: created,
   }
 }
 
 const RefundEvent = z.object({
   created: seconds,
   data: z.object({
-    object: z.object({ id, amount: cents, currency, status: optionalText, payment_intent: relatedId, charge: relatedId }),
+    object: z.object({
+      id,
+      amount: cents,
+      currency,
+      status: optionalText,
+      payment_intent: relatedId,
+      charge: relatedId,
+    }),
   }),
 })
 
@@ -83,7 +90,7 @@ function readFailedRefund({ created, data: { object: refund } }: z.output<typeof
     payment: { id: payment, occurredAt: created, paid: undefined, refunds: [back] },
     references: referencesOf({ payment, charge }),
     payer: {},
-    toldAt: created,
+    reportedAt: created,
   }
 }
 
@@ -112,7 +119,7 @@ function readWithdrawn({ created, data: { object: dispute } }: DisputeEvent): Re
     payment: { id: payment, occurredAt: created, paid: undefined, refunds: [withdrawn] },
     references: referencesOf({ payment, charge }),
     payer: {},
-    toldAt: created,
+    reportedAt: created,
   }
 }
 
@@ -153,7 +160,7 @@ function readCheckout({ created, data: { object: session } }: z.output<typeof Ch
       [session.client_reference_id],
       session.metadata,
     ),
-    toldAt: created,
+    reportedAt: created,
   }
 }
 
@@ -186,7 +193,11 @@ function readInvoice({ created, data: { object: invoice } }: z.output<typeof Inv
     customer: invoice.customer,
   }
   const own = { ...details?.metadata, ...invoice.metadata }
-  return { references: referencesOf(references), payer: payerOf([invoice.customer_email], [], own), toldAt: created }
+  return {
+    references: referencesOf(references),
+    payer: payerOf([invoice.customer_email], [], own),
+    reportedAt: created,
+  }
 }
 
 const testEvent = z.object({ livemode: z.literal(false) })

@@ -3,13 +3,17 @@
  * dashboard the charge alone. Both are one payment under the intent's name, whichever comes first.
  */
 import type { Queryable } from '../client.ts'
-import type { ReportedFacts } from './told-payments.ts'
+import type { ReportedFacts } from './reported-payments.ts'
 
 const provider = 'stripe'
 const kind = 'charge:'
 
 /** Gives payments that the ledger knows by a charge the name of its intent, once that is reported. */
-export async function renameCharges(tx: Queryable, workspaceId: number, reported: readonly ReportedFacts[]): Promise<void> {
+export async function renameCharges(
+  tx: Queryable,
+  workspaceId: number,
+  reported: readonly ReportedFacts[],
+): Promise<void> {
   const pairs = [...intentsIn(reported)].map(([charge, intent]) => ({ charge, intent }))
   if (pairs.length === 0) return
   await tx.query(

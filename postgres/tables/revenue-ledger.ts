@@ -11,7 +11,14 @@ import type { Queryable } from '../client.ts'
 import { takeNamedLock } from '../named-lock.ts'
 import { renameCharges, underIntents } from './charge-names.ts'
 import { insertOutboxRows, type OutboxRow } from './outbox.ts'
-import { type Entry, entriesOf, gatherPayments, keyOf, type ReportedFacts, type ReportedPayment } from './told-payments.ts'
+import {
+  type Entry,
+  entriesOf,
+  gatherPayments,
+  keyOf,
+  type ReportedFacts,
+  type ReportedPayment,
+} from './reported-payments.ts'
 
 interface Ledger {
   readonly workspaceId: number
@@ -32,7 +39,11 @@ interface KnownPayment {
  *
  * @returns the payments and the refunds that became known by them
  */
-export async function recordRevenue(tx: Queryable, ledger: Ledger, given: readonly ReportedFacts[]): Promise<MoneyLine[]> {
+export async function recordRevenue(
+  tx: Queryable,
+  ledger: Ledger,
+  given: readonly ReportedFacts[],
+): Promise<MoneyLine[]> {
   await lockLedger(tx, ledger.workspaceId)
   await renameCharges(tx, ledger.workspaceId, given)
   const reported = await underIntents(tx, ledger.workspaceId, given)

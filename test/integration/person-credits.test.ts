@@ -4,9 +4,9 @@ import { creditRevenue } from '../../pipeline/revenue/credit-payments.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { forgetPayer } from '../../postgres/tables/erased-payers.ts'
 import type { ErasedPerson } from '../../postgres/tables/erasures.ts'
+import type { ReportedFacts } from '../../postgres/tables/reported-payments.ts'
 import { recreditContacts } from '../../postgres/tables/revenue-credits.ts'
 import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
-import type { ReportedFacts } from '../../postgres/tables/told-payments.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
@@ -206,7 +206,10 @@ test.each([
   const told = (...payments: string[]): ReportedFacts[] =>
     payments.map((id) => {
       const payment = { id, occurredAt: now, paid: { valueCents: 500, currency: 'USD' }, refunds: [] }
-      return { provider: 'custom', facts: { payment, references: [`payment:${id}`], payer: { email }, reportedAt: now } }
+      return {
+        provider: 'custom',
+        facts: { payment, references: [`payment:${id}`], payer: { email }, reportedAt: now },
+      }
     })
   const record = (...payments: string[]) =>
     pg.transaction((tx) => recordRevenue(tx, { workspaceId, now }, told(...payments)))

@@ -25,7 +25,7 @@ import { isLemonSqueezyTest, readLemonSqueezy } from './providers/lemonsqueezy.t
 import { isPaddleSimulation, readPaddle } from './providers/paddle.ts'
 import type { ReadProviderEvent } from './providers/provider.ts'
 import { isStripeTest, readStripe } from './providers/stripe.ts'
-import { isSignedBy, isSignedLately } from './signatures.ts'
+import { hasRecentSignature, isSignedBy } from './signatures.ts'
 
 export interface RevenueReceiver {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
@@ -67,7 +67,7 @@ export function routeRevenue(
     bodyBytesMax: revenueBodyBytesMax,
     // Without a signature nobody makes us hold a long body.
     precheck: async ({ headers }) =>
-      isSignedLately(connection.provider, headers, receiver.clock.now())
+      hasRecentSignature(connection.provider, headers, receiver.clock.now())
         ? undefined
         : problemReply('signature_invalid'),
     handle: (request) => receive(request, connection, receiver),
@@ -103,7 +103,7 @@ async function record(
 ): Promise<'done' | 'test'> {
   const now = clock.now()
   // Who can't have signed costs no look-up.
-  if (!isSignedLately(provider, headers, now)) throw problem('signature_invalid')
+  if (!hasRecentSignature(provider, headers, now)) throw problem('signature_invalid')
   const connection = await readRevenueConnection(pg, id, provider)
   if (connection === null) throw problem('revenue_connection_not_found')
   const secret = opened(revenueBox, connection.secret)

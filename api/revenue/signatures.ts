@@ -27,9 +27,9 @@ const schemes: Readonly<Record<RevenueProvider, (headers: Headers) => Signed | u
   custom: standardWebhook,
 }
 
-/** Whether the headers hold a signature of that provider, made at about `now` (milliseconds since 1970). */
-export function isSignedLately(provider: RevenueProvider, headers: Headers, now: number): boolean {
-  return lately(provider, headers, now) !== undefined
+/** Whether the headers hold a signature of that provider, made about `now` (milliseconds since 1970). */
+export function hasRecentSignature(provider: RevenueProvider, headers: Headers, now: number): boolean {
+  return recentSignature(provider, headers, now) !== undefined
 }
 
 /** Whether the body was signed with `secret`, at about `now`. */
@@ -37,7 +37,7 @@ export function isSignedBy(
   secret: string,
   { provider, headers, body, now }: { provider: RevenueProvider; headers: Headers; body: Buffer; now: number },
 ): boolean {
-  const signed = lately(provider, headers, now)
+  const signed = recentSignature(provider, headers, now)
   if (signed === undefined) return false
   const expected = createHmac('sha256', keyOf(provider, secret)).update(signed.prefix).update(body).digest()
   // Each is compared, whichever matches.
@@ -53,7 +53,7 @@ export function isSecretShaped(provider: RevenueProvider, secret: string): boole
   return provider === 'custom' ? standardSecret.test(secret) : /^[!-~]{6,255}$/.test(secret)
 }
 
-function lately(provider: RevenueProvider, headers: Headers, now: number): Signed | undefined {
+function recentSignature(provider: RevenueProvider, headers: Headers, now: number): Signed | undefined {
   const signed = schemes[provider](headers)
   if (signed?.sentAt === undefined) return signed
   return Math.abs(signed.sentAt * 1000 - now) <= revenueToleranceMs ? signed : undefined

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { referencesOf } from '../../../schemas/revenue.ts'
-import { cents, currency, id, instant, relatedId, ownData, optional, payerOf } from './fields.ts'
+import { cents, currency, id, instant, optional, ownData, payerOf, relatedId } from './fields.ts'
 import { readByKind, reader } from './provider.ts'
 
 const PaymentEvent = z.object({
@@ -28,7 +28,7 @@ const PaymentEvent = z.object({
   }),
 })
 
-const isMoved: readonly string[] = ['paid', 'refunded', 'partial_refund']
+const paidStatuses: readonly string[] = ['paid', 'refunded', 'partial_refund']
 
 function readPayment({ meta, data: { type, id: number, attributes: of } }: z.output<typeof PaymentEvent>) {
   const reportedAt = of.updated_at ?? of.created_at
@@ -37,7 +37,7 @@ function readPayment({ meta, data: { type, id: number, attributes: of } }: z.out
   const refunded = of.refunded_amount ?? (of.status === 'refunded' ? of.total : 0)
   const payment = `${type === 'orders' ? 'order' : 'invoice'} ${number}`
   return {
-    ...(isMoved.includes(of.status) &&
+    ...(paidStatuses.includes(of.status) &&
       of.billing_reason !== 'initial' && {
         payment: {
           id: payment,

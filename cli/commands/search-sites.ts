@@ -45,12 +45,12 @@ export const connectSearch = defineCommand({
     const secretKey = await installation.secretKey()
     if (!secretKey) throw new CommandFailed('SECRET_KEY must be set: the key is stored encrypted with it')
     const { id: workspaceId } = await installation.workspace(id)
-    await demandRoom(installation.postgres(), workspaceId, site)
+    await requireRoom(installation.postgres(), workspaceId, site)
     await tryOut(account, site, installation.config, signal)
     const sealed = makeSecretBox(secretKey, searchKeysPurpose).seal(JSON.stringify(account))
     return installation.postgres().transaction(async (tx) => {
       await lockWorkspace(tx, workspaceId)
-      const isRenewed = await demandRoom(tx, workspaceId, site)
+      const isRenewed = await requireRoom(tx, workspaceId, site)
       const now = new Date(systemClock.now())
       const connected = await connectSearchSite(tx, {
         workspaceId,
@@ -109,7 +109,7 @@ async function tryOut(
 }
 
 /** @returns whether the workspace has the site. @throws CommandFailed where it can't have it beside the others */
-async function demandRoom(tx: Queryable, workspaceId: number, site: string): Promise<boolean> {
+async function requireRoom(tx: Queryable, workspaceId: number, site: string): Promise<boolean> {
   const others = (await listSearchSites(tx, workspaceId)).map((one) => one.site)
   if (others.includes(site)) return true
   const other = others.find((one) => sitesOverlap(one, site))

@@ -4,9 +4,9 @@ import type { Queryable } from '../../../postgres/client.ts'
 import {
   deleteFeed,
   hastenLook,
-  lockFeed,
   insertFeed,
   listFeeds,
+  lockFeed,
   readKeyOwner,
   type StoredFeed,
   updateFeed,
@@ -54,7 +54,7 @@ export const createFeed = defineOperation({
   problems: ['feeds_full', 'feed_known'],
   async handle({ body, workspace, actor, scopes, config, clock, stores: { pg } }) {
     if (!config.allowPrivateTargets) requirePublic(body.url)
-    requireFor([body], { scopes, actor })
+    requireScopesOf([body], { scopes, actor })
     const accountIds = await chosenAccounts(pg, workspace.id, body.social_account_ids)
     requireAccounts(body.mode, accountIds)
     await lockWorkspace(pg, workspace.id)
@@ -85,7 +85,7 @@ export const changeFeed = defineOperation({
     const before = await lockFeed(pg, workspace.id, id)
     if (before === null) throw problem('feed_not_found')
     const { mode = before.mode, template = before.template, shortens_links = before.shortens_links } = body
-    requireFor([before, { mode, shortens_links }], { scopes, actor })
+    requireScopesOf([before, { mode, shortens_links }], { scopes, actor })
     const { social_account_ids: sent, status = before.status } = body
     const accountIds = sent === undefined ? before.social_account_ids : await chosenAccounts(pg, workspace.id, sent)
     requireAccounts(mode, accountIds)
@@ -111,7 +111,7 @@ export const removeFeed = defineOperation({
   async handle({ path: { feed_id: id }, workspace, actor, scopes, stores: { pg } }) {
     const feed = await lockFeed(pg, workspace.id, id)
     if (feed === null) throw problem('feed_not_found')
-    requireFor([feed], { scopes, actor })
+    requireScopesOf([feed], { scopes, actor })
     await deleteFeed(pg, id)
     return serialize(feed)
   },
@@ -153,7 +153,7 @@ export function requirePublic(url: string): void {
 type Acting = Pick<StoredFeed, 'mode' | 'shortens_links'>
 
 /** @throws Problem where the caller may not do by hand what one of these does */
-function requireFor(feeds: readonly Acting[], { scopes, actor }: Pick<CallContext, 'scopes' | 'actor'>): void {
+function requireScopesOf(feeds: readonly Acting[], { scopes, actor }: Pick<CallContext, 'scopes' | 'actor'>): void {
   const missing = feeds.flatMap(scopesOfFeed).find((scope) => !scopes.includes(scope))
   if (missing !== undefined) throw lacking(actor.type, missing)
 }

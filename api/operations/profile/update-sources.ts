@@ -19,14 +19,14 @@ export const updateProfileSources = defineOperation({
   input: { body: CompanyProfileSources },
   output: CompanyProfile,
   async handle({ body: { source_urls }, workspace, stores: { pg }, config }) {
-    if (!config.allowPrivateTargets) demandPublic(source_urls)
+    if (!config.allowPrivateTargets) requirePublicSources(source_urls)
     await orderProfile(pg, workspace.id, [...new Set(source_urls)])
     return readCompanyProfile(pg, workspace.id, config.apiHost)
   },
 })
 
 /** @throws Problem 422; where a host's name leads is checked when connecting */
-function demandPublic(urls: readonly string[]): void {
+function requirePublicSources(urls: readonly string[]): void {
   const errors = urls.flatMap((url, at) =>
     isPublicHost(new URL(url).hostname) ? [] : [valueError(['body', 'source_urls', at], url, notPublic)],
   )

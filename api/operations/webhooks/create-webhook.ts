@@ -23,7 +23,7 @@ export const createWebhook = defineOperation({
   answersWithSecret: true,
   problems: ['webhooks_full'],
   async handle({ body: { url, events = [], description }, workspace, stores: { pg, box }, config }) {
-    if (!config.allowPrivateTargets) demandPublicTarget(url)
+    if (!config.allowPrivateTargets) requirePublicTarget(url)
     await lockWorkspace(pg, workspace.id)
     if ((await countWebhookEndpoints(pg, workspace.id)) >= webhookEndpointsMax) throw problem('webhooks_full')
     const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -39,7 +39,7 @@ export const createWebhook = defineOperation({
 })
 
 /** @throws Problem 422 */
-function demandPublicTarget(url: string): void {
+function requirePublicTarget(url: string): void {
   const fault = faultOfTarget(new URL(url))
   if (fault !== undefined) throw invalid([valueError(['body', 'url'], url, fault)])
 }

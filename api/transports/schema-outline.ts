@@ -16,8 +16,8 @@ export interface Outlining {
   readonly definitions: Readonly<Record<string, JsonSchema>>
   /** How many objects within one another have their members shown; lists count for nothing. */
   readonly levels: number
-  /** Members whose own members aren't shown. */
-  readonly selfTelling?: readonly string[]
+  /** Members whose own members aren't shown, as their names say what is in them. */
+  readonly selfExplanatory?: readonly string[]
   /** Whether descriptions are kept. Default: yes. */
   readonly isDescribed?: boolean
   /**
@@ -30,7 +30,7 @@ export interface Outlining {
 /** A schema without what a model can do without before its first call. */
 export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
   const { $ref: ref, anyOf, type, enum: values, description, items, properties } = schema
-  const { definitions, levels, selfTelling = [], isDescribed = true, refer } = how
+  const { definitions, levels, selfExplanatory = [], isDescribed = true, refer } = how
   if (typeof ref === 'string') {
     const name = ref.split('/').at(-1)!
     return refer?.(name, levels > 0) ?? outlineOf(definitions[name]!, how)
@@ -40,7 +40,7 @@ export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
     Object.fromEntries(
       Object.entries(members)
         .filter(([name]) => name !== objectId)
-        .map(([name, member]) => [name, shown(member, selfTelling.includes(name) ? 0 : levels - 1)]),
+        .map(([name, member]) => [name, shown(member, selfExplanatory.includes(name) ? 0 : levels - 1)]),
     )
   const isListed = values !== undefined && (values as unknown[]).length <= shownValuesMax
   return {
@@ -81,15 +81,15 @@ const sharedBytesMin = 90
 /** Puts objects that a schema has more than once into its `$defs`, and references to them in their places. */
 export function shareRepeated(schema: JsonSchema): JsonSchema {
   const counts = new Map<string, number>()
-  const texts = (value: unknown): void => {
+  const count = (value: unknown): void => {
     if (!isSchema(value)) return
     if (isRow(value)) {
       const text = JSON.stringify(value)
       counts.set(text, (counts.get(text) ?? 0) + 1)
     }
-    for (const inner of Object.values(value as object)) texts(inner)
+    for (const inner of Object.values(value as object)) count(inner)
   }
-  texts(schema)
+  count(schema)
   const shared = [...counts].filter(([text, count]) => count > 1 && text.length >= sharedBytesMin)
   if (shared.length === 0) return schema
   const names = new Map(shared.map(([text], at) => [text, `Row${at + 1}`]))

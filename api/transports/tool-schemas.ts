@@ -18,10 +18,10 @@ export interface ToolSchemas {
   readonly isList: boolean
 }
 
-/** Descriptions that earlier tools have in the list already. */
-interface Told {
+/** Whatever earlier tools of the list have shown: later ones leave it out. */
+interface SeenSoFar {
   /** Names of arguments and members with their descriptions, or with the schema of their items; those of each tool are added. */
-  readonly said: Set<string>
+  readonly texts: Set<string>
   /** Greatest bounds of arguments by name, as the last tool that has the argument has them. */
   readonly bounds: Map<string, string>
   /** The tool that shows the members of a definition. */
@@ -30,15 +30,15 @@ interface Told {
 
 /** @returns the schemas of each operation with a tool; to be called in the order of the list */
 export function makeToolSchemas(all: readonly Operation[]): (operation: Operation) => ToolSchemas {
-  const told: Told = { said: new Set(), bounds: new Map(), shownBy: toolsByDefinition(all) }
+  const seen: SeenSoFar = { texts: new Set(), bounds: new Map(), shownBy: toolsByDefinition(all) }
   return (operation) => {
-    const input = inputSchemaOf(operation, told)
-    return { input, ...outputSchemaOf(operation, all, told) }
+    const input = inputSchemaOf(operation, seen)
+    return { input, ...outputSchemaOf(operation, all, seen) }
   }
 }
 
 /** @returns the arguments of all parts of the input, as one flat object */
-function inputSchemaOf({ input, effect, tool, onlyWith }: Operation, { said, bounds }: Told): JsonSchema {
+function inputSchemaOf({ input, effect, tool, onlyWith }: Operation, { texts: seen, bounds }: SeenSoFar): JsonSchema {
   const properties: Record<string, unknown> = {}
   const required: string[] = []
   const definitions: Record<string, JsonSchema> = {}
@@ -50,8 +50,8 @@ function inputSchemaOf({ input, effect, tool, onlyWith }: Operation, { said, bou
       if (onlyWith?.members.includes(name)) continue
       if (Object.hasOwn(properties, name) || name === keyArgument) throw new Error(`${tool} has two arguments ${name}`)
       const shown = plain(part === input.query ? oneOrMore(schema) : schema)
-      const bounded = withNewBounds(name, withNewMembers(name, shown, said), bounds)
-      properties[name] = withNews(name, bounded, said)
+      const bounded = boundOnce(name, showMembersOnce(name, shown, seen), bounds)
+      properties[name] = describeOnce(name, bounded, seen)
     }
     required.push(...((root['required'] ?? []) as string[]))
     Object.assign(definitions, $defs)
@@ -59,7 +59,7 @@ function inputSchemaOf({ input, effect, tool, onlyWith }: Operation, { said, bou
   }
   if (effect !== 'read') {
     const description = 'Makes a retry safe: the same key with the same arguments gets the first answer again.'
-    properties[keyArgument] = withNews(keyArgument, { type: 'string', description }, said)
+    properties[keyArgument] = describeOnce(keyArgument, { type: 'string', description }, seen)
   }
   return {
     type: 'object',
@@ -71,33 +71,33 @@ function inputSchemaOf({ input, effect, tool, onlyWith }: Operation, { said, bou
 }
 
 /** Leaves out a description that says the name alone, or that an earlier tool gave to an argument or a member of this name. */
-function withNews(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
+function describeOnce(name: string, schema: JsonSchema, seen: Set<string>): JsonSchema {
   const { description, ...others } = schema
   const key = `${name} ${description}`
-  if (said.has(key) || `${description}`.toLowerCase() === `${name}.`) return others
-  said.add(key)
+  if (seen.has(key) || `${description}`.toLowerCase() === `${name}.`) return others
+  seen.add(key)
   return schema
 }
 
 /** The same for all members of an outline. */
-function newsOf({ properties, items, $defs, ...schema }: JsonSchema, said: Set<string>): JsonSchema {
-  const told = (members: unknown) =>
+function describeAll({ properties, items, $defs, ...schema }: JsonSchema, seen: Set<string>): JsonSchema {
+  const each = (members: unknown) =>
     Object.fromEntries(
-      Object.entries(members as Members).map(([name, member]) => [name, newsOf(withNews(name, member, said), said)]),
+      Object.entries(members as Members).map(([name, one]) => [name, describeAll(describeOnce(name, one, seen), seen)]),
     )
   return {
     ...schema,
-    ...(properties !== undefined && { properties: told(properties) }),
-    ...(items !== undefined && { items: newsOf(items as JsonSchema, said) }),
-    ...($defs !== undefined && { $defs: told($defs) }),
+    ...(properties !== undefined && { properties: each(properties) }),
+    ...(items !== undefined && { items: describeAll(items as JsonSchema, seen) }),
+    ...($defs !== undefined && { $defs: each($defs) }),
   }
 }
 
 /** Leaves out greatest bounds, be it of items, that an argument of this name had in the last tool that has it. */
-function withNewBounds(name: string, schema: JsonSchema, last: Map<string, string>): JsonSchema {
+function boundOnce(name: string, schema: JsonSchema, last: Map<string, string>): JsonSchema {
   const { maxLength, maxItems, maximum, maxProperties, ...others } = schema
   const inside = (part: 'items' | 'additionalProperties') =>
-    typeof others[part] === 'object' && { [part]: withNewBounds(`${name} ${part}`, others[part] as JsonSchema, last) }
+    typeof others[part] === 'object' && { [part]: boundOnce(`${name} ${part}`, others[part] as JsonSchema, last) }
   const bounds = JSON.stringify({ maxLength, maxItems, maximum, maxProperties })
   const isNew = last.get(name) !== bounds
   last.set(name, bounds)
@@ -105,19 +105,19 @@ function withNewBounds(name: string, schema: JsonSchema, last: Map<string, strin
 }
 
 /** Leaves out the members, be it of items, that an earlier tool showed of an argument of this name. */
-function withNewMembers(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
+function showMembersOnce(name: string, schema: JsonSchema, seen: Set<string>): JsonSchema {
   const items = schema['items'] as JsonSchema | undefined
-  if (items !== undefined) return { ...schema, items: withNewMembers(`${name} items`, items, said) }
+  if (items !== undefined) return { ...schema, items: showMembersOnce(`${name} items`, items, seen) }
   const options = schema['anyOf'] as JsonSchema[] | undefined
-  if (options !== undefined) return { ...schema, anyOf: options.map((one) => withNewMembers(name, one, said)) }
+  if (options !== undefined) return { ...schema, anyOf: options.map((one) => showMembersOnce(name, one, seen)) }
   if (schema['properties'] === undefined) return schema
   const { properties, required, ...others } = schema
   const key = `${name} ${JSON.stringify([properties, required])}`
-  if (said.has(key)) return others
-  said.add(key)
+  if (seen.has(key)) return others
+  seen.add(key)
   const members = Object.entries(properties as Members).map(([member, shown]) => [
     member,
-    withNews(member, shown, said),
+    describeOnce(member, shown, seen),
   ])
   return { ...schema, properties: Object.fromEntries(members) }
 }
@@ -164,7 +164,7 @@ function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchem
  */
 const levels = { read: 2, change: 1 }
 /** Reading tools with long answers whose members tell by their names what is in them: one level. */
-const selfTelling = [
+const selfExplanatory = [
   'svc.get_company_profile',
   'svc.get_post',
   'svc.preview_post',
@@ -173,7 +173,7 @@ const selfTelling = [
   'svc.bot_analytics',
 ]
 /** Members of long answers: what is in them tells itself by its name. */
-const selfTellingMembers = [
+const selfExplanatoryMembers = [
   'snippet',
   'thread',
   'review',
@@ -182,7 +182,7 @@ const selfTellingMembers = [
   'web_vital_pages',
   'web_vital_series',
 ]
-const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
+const levelsOf = ({ tool }: Operation) => (selfExplanatory.includes(tool!) ? levels.change : levels.read)
 
 /** Members that stay of an object that another tool shows. */
 const membersKept = ['id', 'status']
@@ -196,7 +196,7 @@ type Members = Readonly<Record<string, JsonSchema>>
 function outputSchemaOf(
   operation: Operation,
   all: readonly Operation[],
-  { said, shownBy }: Told,
+  { texts: seen, shownBy }: SeenSoFar,
 ): Omit<ToolSchemas, 'input'> {
   const { effect, tool: own } = operation
   const { root, $defs: definitions } = shownOutputOf(operation)
@@ -206,14 +206,14 @@ function outputSchemaOf(
     return tool === undefined || tool === own ? undefined : { type: 'object', description: `As in \`${tool}\`.` }
   }
   const how = isRead
-    ? { levels: levelsOf(operation), selfTelling: selfTellingMembers, refer }
+    ? { levels: levelsOf(operation), selfExplanatory: selfExplanatoryMembers, refer }
     : { levels: levels.change, isDescribed: false }
   const outline = outlineOf(root, { definitions, ...how })
   if (root['type'] === 'array') {
-    const items = newsOf(outline, said)
+    const items = describeAll(outline, seen)
     return { output: { type: 'object', properties: { items } }, isList: true }
   }
-  return { output: newsOf(shareRepeated(withoutListed(operation, outline, all)), said), isList: false }
+  return { output: describeAll(shareRepeated(withoutListed(operation, outline, all)), seen), isList: false }
 }
 
 /** The tool that shows the members of each definition: one that lists such objects, else the first one that has them. */

@@ -49,16 +49,16 @@ export function inspect({ contentType }: MediaType): Inspection {
   let step = reader.next()
   let buffered = nothing
 
-  /** Takes what it can of the wish from `buffered`. False: more is needed. */
-  function serve(wish: ReadRequest): Buffer | undefined {
-    if ('take' in wish) {
-      if (buffered.length < wish.take) return undefined
-      const taken = buffered.subarray(0, wish.take)
-      buffered = buffered.subarray(wish.take)
+  /** Answers the request from `buffered`. Undefined: more is needed. */
+  function serve(request: ReadRequest): Buffer | undefined {
+    if ('take' in request) {
+      if (buffered.length < request.take) return undefined
+      const taken = buffered.subarray(0, request.take)
+      buffered = buffered.subarray(request.take)
       return taken
     }
-    if ('find' in wish) {
-      const at = buffered.indexOf(wish.find)
+    if ('find' in request) {
+      const at = buffered.indexOf(request.find)
       buffered = at < 0 ? nothing : buffered.subarray(at + 1)
       return at < 0 ? undefined : nothing
     }
@@ -79,7 +79,7 @@ export function inspect({ contentType }: MediaType): Inspection {
         if ('skip' in step.value) toSkip = step.value.skip
         step = reader.next(answer)
       }
-      // Few bytes that wait for the rest of their wish: not a view of a whole chunk.
+      // A copy of the few bytes that wait for more: a view would keep the whole chunk.
       buffered = step.done ? nothing : Buffer.from(buffered)
     },
     end() {

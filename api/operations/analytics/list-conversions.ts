@@ -23,7 +23,7 @@ import { type Conversion, Conversions } from '../../../schemas/resources/convers
 import { beforeId } from '../../../schemas/resources/page.ts'
 import { hourMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
-import { readableVisitors } from '../people/visitor-rows.ts'
+import { readableVisitors } from '../people/readable-visitors.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 
 const ConversionsQuery = z.object({

@@ -19,7 +19,7 @@ import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { type Bucket, bucketsOf, comparisons, type Span } from '../../../schemas/time/time-range.ts'
 import { defineOperation } from '../define.ts'
-import { readableVisitors } from '../people/visitor-rows.ts'
+import { readableVisitors } from '../people/readable-visitors.ts'
 import { perCent } from './metrics.ts'
 import { intervalParameter, rangeOf, rangeParameters, readableSpan, shownRange, timesOf } from './range-query.ts'
 

@@ -7,7 +7,7 @@ import { Funnel } from '../../../schemas/resources/funnel.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { dayMs, hourMs, latestEventAt } from '../../../schemas/time/time-zone.ts'
 import { defineOperation } from '../define.ts'
-import { readableVisitors } from '../people/visitor-rows.ts'
+import { readableVisitors } from '../people/readable-visitors.ts'
 import { perCent, ratio } from './metrics.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 

@@ -8,7 +8,7 @@ import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filtersOf, readPattern } from '../../../schemas/session-filters.ts'
 import type { Span } from '../../../schemas/time/time-range.ts'
 import { defineOperation } from '../define.ts'
-import { readableVisitors } from '../people/visitor-rows.ts'
+import { readableVisitors } from '../people/readable-visitors.ts'
 import { perCent } from './metrics.ts'
 import { compareParameter, rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 

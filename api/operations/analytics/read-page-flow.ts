@@ -8,7 +8,7 @@ import { PageFlow } from '../../../schemas/resources/page-flow.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { latestEventAt } from '../../../schemas/time/time-zone.ts'
 import { defineOperation } from '../define.ts'
-import { readableVisitors } from '../people/visitor-rows.ts'
+import { readableVisitors } from '../people/readable-visitors.ts'
 import { perCent } from './metrics.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 

@@ -15,7 +15,7 @@ import { Retention } from '../../../schemas/resources/retention.ts'
 import { bucketDay, bucketsOf, type TimeRange } from '../../../schemas/time/time-range.ts'
 import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
-import { type ReadableVisitors, readableVisitors } from '../people/visitor-rows.ts'
+import { type ReadableVisitors, readableVisitors } from '../people/readable-visitors.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange, timesOf } from './range-query.ts'
 
 const defaults = retentionCohortsDefault

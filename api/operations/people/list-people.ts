@@ -28,8 +28,8 @@ import { Person } from '../../../schemas/resources/person.ts'
 import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
 import { readableContacts } from './readable-contacts.ts'
+import { type ReadableVisitors, readableVisitors } from './readable-visitors.ts'
 import { serializeVisitor } from './serialize.ts'
-import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const PeopleQuery = z.object({
   q: z

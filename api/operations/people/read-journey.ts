@@ -30,7 +30,7 @@ import { Journey } from '../../../schemas/resources/person.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readableContacts } from './readable-contacts.ts'
 import { serializePayments, serializeTouch, serializeVisitor } from './serialize.ts'
-import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
+import { type ReadableVisitors, readableVisitors } from './readable-visitors.ts'
 
 const JourneyQuery = z.object({
   email: z.string().max(identifierLengthMax).optional().meta({ description: 'Of a contact, in any case.' }),

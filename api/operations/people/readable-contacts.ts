@@ -3,7 +3,7 @@ import { gatherContacts, sumContacts } from '../../../clickhouse/queries/people/
 import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
 import { type Contact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
 import type { Stores } from '../define.ts'
-import type { ReadableVisitors } from './visitor-rows.ts'
+import type { ReadableVisitors } from './readable-visitors.ts'
 
 /**
  * Those with events from before `since` are counted anew: after a change of plan or retention, until what isn't readable is

@@ -36,7 +36,7 @@ export const getLink = defineOperation({
     const link = await findLink(stores.pg, workspace.id, path.link_id)
     if (link === null) throw problem('link_not_found')
     const from = readableFrom(workspace, clock.now())
-    const led = { column: 'link_id', id: link.id, readableFrom: from } as const
+    const origin = { column: 'link_id', id: link.id, readableFrom: from } as const
     const ofLink = { workspaceId: workspace.id, linkId: link.id, readableFrom: from }
     const days = lastDays(clock.now(), workspace.timezone)
     const ofDays = { daysFrom: Math.max(from, days[0]!.start), timezone: workspace.timezone }
@@ -48,8 +48,8 @@ export const getLink = defineOperation({
     const [counts, lists, visits, revenue] = await Promise.all([
       readLinkClicks(stores.ch, ofLink).catch(unlessAway),
       readClickLists(stores.ch, { ...ofLink, ...ofDays }).catch(unlessAway),
-      visitsByPageOf(context, led),
-      revenueOf(context, led),
+      visitsByPageOf(context, origin),
+      revenueOf(context, origin),
     ])
     return {
       ...serializeLink(link, config.shortUrlHost),

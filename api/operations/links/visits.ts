@@ -14,13 +14,14 @@ import type { LinkRevenue } from '../../../schemas/resources/link.ts'
 import type { Scope } from '../../../schemas/scopes.ts'
 import type { CallContext } from '../define.ts'
 
-type Led = { readonly column: 'link_id' | 'post_id'; readonly id: number; readonly readableFrom: number }
+/** The link or post that visits came by. */
+type LinkOrPost = { readonly column: 'link_id' | 'post_id'; readonly id: number; readonly readableFrom: number }
 
 const mayRead = ({ scopes }: CallContext) => scopes.includes('analytics:read' satisfies Scope)
 
 /** Null without the scope, and while ClickHouse is away. */
-export function visitsOf(context: CallContext, led: Led): Promise<Visits | null> {
-  return readOf(context, led, readVisitsOf)
+export function visitsOf(context: CallContext, origin: LinkOrPost): Promise<Visits | null> {
+  return readOf(context, origin, readVisitsOf)
 }
 
 export interface VisitsByPage extends Visits {
@@ -28,8 +29,8 @@ export interface VisitsByPage extends Visits {
 }
 
 /** The same with the pages of arrival. */
-export function visitsByPageOf(context: CallContext, led: Led): Promise<VisitsByPage | null> {
-  return readOf(context, led, async (ch, request) => {
+export function visitsByPageOf(context: CallContext, origin: LinkOrPost): Promise<VisitsByPage | null> {
+  return readOf(context, origin, async (ch, request) => {
     const [visits, pages] = await Promise.all([readVisitsOf(ch, request), readLandingPages(ch, request)])
     return { ...visits, pages }
   })
@@ -37,7 +38,7 @@ export function visitsByPageOf(context: CallContext, led: Led): Promise<VisitsBy
 
 async function readOf<Answer>(
   context: CallContext,
-  led: Led,
+  origin: LinkOrPost,
   read: (ch: Reader, request: VisitsRequest) => Promise<Answer>,
 ): Promise<Answer | null> {
   if (!mayRead(context)) return null
@@ -45,7 +46,7 @@ async function readOf<Answer>(
   const { pg, ch } = stores
   // Build 0 has no rows.
   const build = (await readCurrentBuild(pg, workspace.id))?.build ?? 0
-  return read(ch, { workspaceId: workspace.id, build, ...led }).catch((error) => {
+  return read(ch, { workspaceId: workspace.id, build, ...origin }).catch((error) => {
     if (!(error instanceof StoreUnavailable)) throw error
     log.warn({ err: error, requestId }, 'a link or post is shown without its visits')
     return null
@@ -53,7 +54,10 @@ async function readOf<Answer>(
 }
 
 /** Null without the scope. */
-export async function revenueOf(context: CallContext, { column, id, readableFrom }: Led): Promise<LinkRevenue | null> {
+export async function revenueOf(
+  context: CallContext,
+  { column, id, readableFrom }: LinkOrPost,
+): Promise<LinkRevenue | null> {
   if (!mayRead(context)) return null
   const { workspace, stores, clock } = context
   const span = { start: readableFrom, end: clock.now() }

@@ -28,10 +28,10 @@ export const getPost = defineOperation({
     const { path, workspace, stores, clock } = context
     const post = await readPost(stores.pg, workspace.id, path.post_id)
     if (post === null) throw problem('post_not_found')
-    const led = { column: 'post_id', id: path.post_id, readableFrom: readableFrom(workspace, clock.now()) } as const
+    const origin = { column: 'post_id', id: path.post_id, readableFrom: readableFrom(workspace, clock.now()) } as const
     const [visits, revenue, engagement] = await Promise.all([
-      visitsOf(context, led),
-      revenueOf(context, led),
+      visitsOf(context, origin),
+      revenueOf(context, origin),
       listEngagement(stores.pg, [post.id]),
     ])
     const { targets, ...shown } = serializePost(post)

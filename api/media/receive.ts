@@ -10,7 +10,7 @@ import { filenameLengthMax, imagePixelsMax, originalFilenameLengthMax } from '..
 import type { UploadedFile } from '../../schemas/resources/media.ts'
 import { type Inspection, inspect, type Size } from './inspect.ts'
 import { onDisk } from './on-disk.ts'
-import { isDeclared, type MediaType, safeName, signatureBytes, typeOf } from './types.ts'
+import { fitsDeclaration, type MediaType, safeName, signatureBytes, typeOf } from './types.ts'
 
 export interface MediaLimits {
   readonly imageBytesMax: number
@@ -73,7 +73,7 @@ function makeJudge(declared: Declared, { imageBytesMax, videoBytesMax }: MediaLi
   function begin(): void {
     type = typeOf(head)
     if (type === undefined) throw problem('media_type_unsupported')
-    if (!isDeclared(type, declared.filename, declared.contentType)) {
+    if (!fitsDeclaration(type, declared.filename, declared.contentType)) {
       throw problem('media_type_mismatch', type.contentType)
     }
     inspection = inspect(type)

@@ -51,8 +51,12 @@ const extensionPattern = /\.([a-zA-Z][a-zA-Z0-9]{0,9})[\p{Z}.]*$/u
 /** Types that senders declare when they know nothing of the file. */
 const unknownTypes = ['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']
 
-/** Whether the name and the declared type may be of a file of this type: neither has to say anything. */
-export function isDeclared({ contentType, aliases, extensions }: MediaType, name: string, declared: string): boolean {
+/** Whether a file of this type may have the name and the declared type: either may say nothing. */
+export function fitsDeclaration(
+  { contentType, aliases, extensions }: MediaType,
+  name: string,
+  declared: string,
+): boolean {
   const extension = extensionPattern.exec(name)?.[1]?.toLowerCase()
   if (extension !== undefined && !extensions.includes(extension)) return false
   const type = declared.toLowerCase()

@@ -53,14 +53,14 @@ export const listEventNames = defineOperation({
     const { query, workspace, stores, clock } = context
     const { name, property, limit, interval } = query
     const filters = filtersOf(query)
-    const isView = context.scopes.includes(viewScope)
+    const isSharedLink = context.scopes.includes(viewScope)
     const isNamed = name !== undefined || (filters?.get('event')?.some(({ isNot }) => !isNot) ?? false)
     if (property !== undefined && !isNamed) {
       throw invalid([
         valueError(['query', 'property'], property, 'a property needs a name or the filter event beside it'),
       ])
     }
-    return stores.share(JSON.stringify(['event names', query, workspace, isView]), async () => {
+    return stores.share(JSON.stringify(['event names', query, workspace, isSharedLink]), async () => {
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, clock.now())
       const spanOf = (span: Span) => readableSpan(span, rows, clock.now())
@@ -69,7 +69,7 @@ export const listEventNames = defineOperation({
       const bucketStarts = buckets?.map(({ start }) => start)
       const [{ visitors, groups, counts }, properties] = await Promise.all([
         readEventNames(stores.ch, { ...asked, property, limit, bucketStarts }),
-        isNamed && !isView ? readPropertyNames(stores.ch, asked) : [],
+        isNamed && !isSharedLink ? readPropertyNames(stores.ch, asked) : [],
       ])
       const isCompared = query.compare !== undefined && range.isCompared && range.previous.start >= rows.since
       const before = isCompared

@@ -14,8 +14,8 @@ export function ratio(dividend: number, divisor: number): number {
   return divisor === 0 ? 0 : Math.round((dividend * 100) / divisor) / 100
 }
 
-/** Own facts of the sessions that begin in a range or bucket. */
-export function factsOfBegun({
+/** Bounce rate and length of the sessions that begin in a range or bucket. */
+export function averagesOfBegun({
   begun,
   bounces,
   durationMs,
@@ -48,7 +48,7 @@ export function countersOf(
     revenue_by_currency: revenue.apart,
     ad_spend_cents: spending?.cents ?? null,
     ad_spend_by_currency: spending?.apart ?? {},
-    ...factsOfBegun(counts),
+    ...averagesOfBegun(counts),
     pages_per_session: ratio(counts.pageviews, counts.sessions),
     new_contacts: newContacts,
     bot_visits: botVisits,

@@ -26,12 +26,12 @@ import { filterParameters, filterSigns, filtersOf } from '../../../schemas/sessi
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 import { defineOperation, type FigureContext, type Stores } from '../define.ts'
+import { answerConsistently, buildAndCellsOf } from './consistent-answer.ts'
 import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
-import { countersOf, factsOfBegun } from './metrics.ts'
+import { averagesOfBegun, countersOf } from './metrics.ts'
 import { compareParameter, intervalParameter, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
-import { answerConsistently, buildAndCellsOf } from './consistent-answer.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
 /** @param rowsMax of a list */
@@ -252,7 +252,7 @@ function listsOf(figures: OverviewFigures, buckets: readonly Bucket[], { revenue
     traffic_series: buckets.map((bucket, i) => {
       const { visitors, pageviews, sessions, conversions, ...begun } = series[i]!
       const counts = { visitors, pageviews, sessions, conversions, revenue_cents: revenue.buckets.get(i) ?? 0 }
-      return { label: bucket.label, ...timesOf(bucket), ...counts, ...factsOfBegun(begun) }
+      return { label: bucket.label, ...timesOf(bucket), ...counts, ...averagesOfBegun(begun) }
     }),
     top_sources: sourceRows(figures.sources, revenue.sources, limit),
     top_pages: pageRows(figures, revenue.pages).slice(0, limit),

@@ -151,9 +151,9 @@ function weakDevices({ metrics, devices }: AdviceFigures): Recommendation[] {
   const names = compared.map(({ key }) => key).join(', ')
   return compared.flatMap(({ key, visitors, conversions }) => {
     const rate = perCent(conversions, visitors)
-    const isTold = visitors * all.conversions >= casesMin * all.visitors
+    const isEnough = visitors * all.conversions >= casesMin * all.visitors
     const isWeak = conversions * all.visitors < weakPart * all.conversions * visitors
-    if (!isTold || !isWeak) return []
+    if (!isEnough || !isWeak) return []
     const detail =
       `${counted(conversions, 'conversion')} of ${shown(visitors)} visitors on ${key}: ${rate} per 100, ` +
       `where ${average} per 100 is the average of ${names}. Try the way to your goal on such a device.`

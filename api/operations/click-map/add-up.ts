@@ -10,7 +10,7 @@ import { perCent } from '../analytics/metrics.ts'
 import type { PageView } from './follow-page-view.ts'
 
 /** A page view, and whose it is. */
-export interface VisitorsView extends Pick<PageView, 'clicks' | 'cutClicks' | 'depth'> {
+export interface VisitorPageView extends Pick<PageView, 'clicks' | 'cutClicks' | 'depth'> {
   readonly visitor: string
 }
 
@@ -28,7 +28,7 @@ interface Element {
 }
 
 /** @param views the newest first: a text is that of the newest one */
-export function addUp(views: readonly VisitorsView[]): Figures {
+export function addUp(views: readonly VisitorPageView[]): Figures {
   const elements = new Map<string, Element>()
   const points: { readonly x: number; readonly y: number; readonly selector: string | undefined }[] = []
   let clicks = 0
@@ -90,7 +90,7 @@ function shownElements(elements: ReadonlyMap<string, Element>, all: number): Cli
  * A recording doesn't have its page's height: the lowest place that some of the page views saw stands for it. A single one that
  * was much deeper than the others, or claims so, doesn't set it.
  */
-function scrollOf(views: readonly VisitorsView[]): ClickMap['scroll'] {
+function scrollOf(views: readonly VisitorPageView[]): ClickMap['scroll'] {
   const depths = views.map(({ depth }) => depth).sort((a, b) => b - a)
   const deep =
     depths.length > clickMapDeepViews ? Math.max(clickMapDeepViews, Math.ceil(depths.length * clickMapDeepShare)) : 1

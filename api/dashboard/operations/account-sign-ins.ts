@@ -40,7 +40,7 @@ import {
 import { manageScope } from '../../../schemas/scopes.ts'
 import { type CallContext, defineOperation } from '../../operations/define.ts'
 import { requireManaging } from './require-managing.ts'
-import { type Connecting, refusing, takeTry } from './social-accounts.ts'
+import { type Connecting, asProblem, countTry } from './social-accounts.ts'
 
 const listPlatforms = defineOperation({
   name: 'social_account.list_sign_ins',
@@ -77,7 +77,7 @@ const makeBegin = ({ accountBox, appBox, signInLimiter }: Connecting) =>
     async prepare(context) {
       const { body, workspace, config } = context
       const { platform } = body
-      await takeTry(signInLimiter, workspace.id)
+      await countTry(signInLimiter, workspace.id)
       if (body.url !== undefined && platform !== 'mastodon') throw wrong('url', 'is for mastodon')
       if (body.privacy !== undefined && platform !== 'tiktok') throw wrong('privacy', 'is for tiktok')
       const renewed = body.renews === undefined ? null : await readRenewal(context, platform, body.renews)
@@ -86,7 +86,7 @@ const makeBegin = ({ accountBox, appBox, signInLimiter }: Connecting) =>
       const app = await readApp(context, platform, appBox)
       const redirect = config.apiHost + signInReturnPath
       const wanted = { platform, url, privacy, renews: renewed?.renews ?? null }
-      return refusing(beginSignIn(wanted, app, redirect, wayOf(context)))
+      return asProblem(beginSignIn(wanted, app, redirect, wayOf(context)))
     },
     async handle({ workspace, actor, clock, prepared: { address, state, kept }, stores: { pg } }) {
       await requireManaging(pg, workspace.id, actor)
@@ -116,7 +116,7 @@ const makeFinish = ({ accountBox }: Connecting) =>
       const taken = await takeAccountSignIn(pg, state, beginnerOf(context), new Date(context.clock.now()))
       if (typeof taken === 'string') throw refusal(texts[taken])
       const kept = keptIn<KeptSignIn>(accountBox, taken.sealed)
-      const finished = await refusing(finishSignIn(kept, returned, wayOf(context)))
+      const finished = await asProblem(finishSignIn(kept, returned, wayOf(context)))
       const { choices } = finished
       const { renews, platform } = finished.kept
       const isRenewed = (key: string) => key === renews?.choice
@@ -125,7 +125,7 @@ const makeFinish = ({ accountBox }: Connecting) =>
         throw refusal(`You signed in, but ${renews.handle} is none of the accounts that you gave access to`)
       }
       const isOpen = choices !== null && choice === undefined
-      const signedIn = isOpen ? null : await refusing(signIn(givenBy(finished, choice), wayOf(context)))
+      const signedIn = isOpen ? null : await asProblem(signIn(givenBy(finished, choice), wayOf(context)))
       return { id: taken.id, platform, finished, signedIn }
     },
     async handle(context) {
@@ -153,13 +153,13 @@ const makeChoose = ({ accountBox, signInLimiter }: Connecting) =>
     problems: ['account_tries_exceeded'],
     async prepare(context) {
       const { body, workspace, stores, clock } = context
-      await takeTry(signInLimiter, workspace.id)
+      await countTry(signInLimiter, workspace.id)
       const found = await readReturnedSignIn(stores.pg, body.sign_in_id, beginnerOf(context), new Date(clock.now()))
       const finished = found && keptIn<Partial<FinishedSignIn>>(accountBox, found.sealed)
       if (found === null || !isFinished(finished)) throw refusal(texts.unknown)
       const choice = finished.choices?.find(({ key }) => key === body.choice)
       if (choice === undefined) throw wrong('choice', 'is none of those that were offered')
-      const signedIn = await refusing(signIn(givenBy(finished, choice), wayOf(context)))
+      const signedIn = await asProblem(signIn(givenBy(finished, choice), wayOf(context)))
       return { id: found.id, finished, signedIn }
     },
     handle: (context) => connect(context, accountBox, context.prepared),
@@ -198,7 +198,7 @@ async function connect(context: Context, box: SecretBox, { id, finished, signedI
   const displayName = renews === null ? account.displayName : undefined
   const wanted = { ...account, displayName, workspaceId: workspace.id, platform }
   const sealed = box.seal(JSON.stringify(credentials))
-  const made = await refusing(connectAccount(pg, { account: wanted, sealed, renews: renews?.id }))
+  const made = await asProblem(connectAccount(pg, { account: wanted, sealed, renews: renews?.id }))
   const { id: accountId, handle } = made.account
   return { id: accountId, platform, handle, is_renewed: made.isRenewed, sign_in_id: null, choices: [] }
 }

@@ -60,18 +60,18 @@ const makeConnect = ({ accountBox, signInLimiter }: Connecting) =>
     auditIds: ['platform', 'handle', 'connection_type', 'is_renewed'],
     problems: ['account_tries_exceeded'],
     async prepare({ body, workspace, config: { allowPrivateTargets: allowPrivate } }) {
-      await takeTry(signInLimiter, workspace.id)
+      await countTry(signInLimiter, workspace.id)
       const { display_name: _, renews: __, ...given } = body
       // Whoever asks may be gone meanwhile: the check has a deadline of its own.
       const { signal } = new AbortController()
-      const { credentials, ...account } = await refusing(signIn(given as GivenAccount, { allowPrivate, signal }))
+      const { credentials, ...account } = await asProblem(signIn(given as GivenAccount, { allowPrivate, signal }))
       return { account, sealed: accountBox.seal(JSON.stringify(credentials)) }
     },
     async handle({ body, workspace, actor, prepared: { account, sealed }, stores: { pg } }) {
       await requireManaging(pg, workspace.id, actor)
       const displayName = body.display_name ?? account.displayName
       const wanted = { ...account, displayName, workspaceId: workspace.id, platform: body.platform }
-      const made = await refusing(connectAccount(pg, { account: wanted, sealed, renews: body.renews }))
+      const made = await asProblem(connectAccount(pg, { account: wanted, sealed, renews: body.renews }))
       return { ...made.account, is_renewed: made.isRenewed }
     },
   })
@@ -97,13 +97,13 @@ const disconnect = defineOperation({
 export const makeAccountOperations = (connecting: Connecting) => [listThem, makeConnect(connecting), disconnect]
 
 /** Counts a try to connect an account. @throws Problem where there were too many */
-export async function takeTry(limiter: Connecting['signInLimiter'], workspaceId: number): Promise<void> {
+export async function countTry(limiter: Connecting['signInLimiter'], workspaceId: number): Promise<void> {
   const waitMs = await limiter.takeAccount(workspaceId)
   if (waitMs > 0) throw rateProblem('account_tries_exceeded', waitMs)
 }
 
 /** @throws Problem at the field that is at fault; at the body, where the platform or the workspace refuses */
-export async function refusing<Result>(work: Promise<Result>): Promise<Result> {
+export async function asProblem<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {

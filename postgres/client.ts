@@ -171,12 +171,12 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** A lock wasn't free within the transaction's `lock_timeout`. */
-export function isLockLate(error: unknown): boolean {
+export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === '55P03'
 }
 
 /** The server ended a statement that took too long. */
-export function isDeadline(error: unknown): boolean {
+export function isStatementTimeout(error: unknown): boolean {
   return isUnavailableBy(error, '57014')
 }
 

@@ -1,5 +1,5 @@
 /** Applies the inbox beside the fold: who is identified is a contact at once, however long a fold takes. */
-import { isDeadline, type Postgres } from '../../postgres/client.ts'
+import { isStatementTimeout, type Postgres } from '../../postgres/client.ts'
 import { markMerged, mergeAgain, oldestUnmerged } from '../../postgres/tables/inbox.ts'
 import { retryAsked, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
@@ -39,7 +39,7 @@ export function makeMerges(
   let retriesAt = Number.NEGATIVE_INFINITY
 
   async function noteFailure(eventId: number | undefined, error: unknown): Promise<void> {
-    if (eventId === undefined || !isDeadline(error)) return
+    if (eventId === undefined || !isStatementTimeout(error)) return
     failed = { eventId, tries: failed.eventId === eventId ? failed.tries + 1 : 1 }
     if (failed.tries < mergeTriesOfRow) return
     log.error(

@@ -3,7 +3,7 @@
  * may be repeated. Held by test/integration/workspace-delete.test.ts.
  */
 import { sleep } from '../../runtime/retry.ts'
-import { isLockLate, type Postgres, type Queryable } from '../client.ts'
+import { isLockTimeout, type Postgres, type Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
 import { deleteUnusedAccounts, leadSessionsOut } from './members.ts'
 import { unreferringTables } from './removed-workspaces.ts'
@@ -37,7 +37,7 @@ export async function requestDeletion(tx: Queryable, workspaceId: number): Promi
     try {
       return await endWorkspace(tx, workspaceId, passed < letPassMax ? rowWithin : 'DEFAULT')
     } catch (error) {
-      if (!isLockLate(error)) throw error
+      if (!isLockTimeout(error)) throw error
       // Who has the row may be waiting for the workspace, as every row that refers to it does: it comes first.
       await tx.query('ROLLBACK TO SAVEPOINT deletion')
       await sleep(letPassMs)

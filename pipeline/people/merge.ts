@@ -20,7 +20,7 @@ import {
 import { type Identified, readTraits, saveContacts } from '../../postgres/tables/contacts.ts'
 import { dropErasedInbox } from '../../postgres/tables/erasures.ts'
 import { markMerged, takeUnmerged, type UnmergedRow } from '../../postgres/tables/inbox.ts'
-import { readListened } from '../../postgres/tables/outbox.ts'
+import { readSubscribedTypes } from '../../postgres/tables/outbox.ts'
 import { addPeopleWork } from '../../postgres/tables/people-work.ts'
 import { addUntoldMerges, type GainedBrowser } from '../../postgres/tables/untold-merges.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
@@ -68,9 +68,9 @@ export async function mergeNext(
   { hashes, log, now, rowsMax = inboxRowsPerMerge, limits = usualLimits }: Omit<MergeOptions, 'pg'>,
 ): Promise<number> {
   const rows = await takeUnmerged(tx, rowsMax)
-  const listened = rows.length === 0 ? noListeners : await readListened(tx, mergeEvents)
+  const subscribed = rows.length === 0 ? noSubscribers : await readSubscribedTypes(tx, mergeEvents)
   for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
-    const wanted = listened.get(workspaceId)
+    const wanted = subscribed.get(workspaceId)
     await mergeRows(tx, workspaceId, ofWorkspace, { hashes, log, now, limits, wanted })
   }
   await markMerged(
@@ -80,7 +80,7 @@ export async function mergeNext(
   return rows.length
 }
 
-const noListeners: ReadonlyMap<number, ReadonlySet<WebhookEventType>> = new Map()
+const noSubscribers: ReadonlyMap<number, ReadonlySet<WebhookEventType>> = new Map()
 
 type IdentifiedRow = UnmergedRow & { readonly email: string }
 

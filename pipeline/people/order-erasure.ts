@@ -9,7 +9,7 @@ import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { isPayer } from '../../postgres/tables/erased-payers.ts'
 import { type BoundBrowser, findErasedPerson } from '../../postgres/tables/erased-person.ts'
 import { type ErasedPerson, erasePerson } from '../../postgres/tables/erasures.ts'
-import { isMoreUnmerged } from '../../postgres/tables/inbox.ts'
+import { hasMoreUnmergedThan } from '../../postgres/tables/inbox.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -35,7 +35,7 @@ export interface ErasureOptions {
 
 /** True while more waits than an erasure merges: its transaction would take long and hold up all merges, others' too. */
 export function isInboxLong(q: Queryable): Promise<boolean> {
-  return isMoreUnmerged(q, inboxRowsPerErasure)
+  return hasMoreUnmergedThan(q, inboxRowsPerErasure)
 }
 
 /** Merges in transactions of their own, beside a pipeline that may do so too, until the inbox isn't long. */

@@ -15,7 +15,7 @@ import {
   mergeTold,
   toldOf,
 } from '../../postgres/tables/conversion-messages.ts'
-import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/tables/outbox.ts'
+import { insertOutboxRows, type OutboxRow, readSubscribedTypes } from '../../postgres/tables/outbox.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import { toldConversionLateMaxMs } from '../../schemas/limits/alert-limits.ts'
@@ -41,20 +41,20 @@ export async function writeConversions(
 ): Promise<ReadonlyMap<number, ToldConversions>> {
   const told = new Map<number, ToldConversions>()
   if (added.length === 0) return told
-  const listened = await readListened(tx, ['conversion.recorded'])
+  const subscribed = await readSubscribedTypes(tx, ['conversion.recorded'])
   const rules = groupBy(await listConversionRules(tx, 'conversions'), ({ workspaceId }) => workspaceId)
-  if (listened.size === 0 && rules.size === 0) return told
+  if (subscribed.size === 0 && rules.size === 0) return told
   const which = eventsIn(added, [])
   for (let after = 0; ; ) {
     const events = await ch.query<RecentEvent & { workspace: number }>(
       `SELECT workspace_id AS workspace, ${recentEventColumns} FROM events
        WHERE ${which.sql} AND kind = 'conversion' AND id > {after:UInt64} AND receive_delay_ms <= {delay:Int64}
-         AND (workspace_id IN {listened:Array(UInt32)} AND occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+         AND (workspace_id IN {subscribed:Array(UInt32)} AND occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
            OR workspace_id IN {told:Array(UInt32)} AND occurred_at >= fromUnixTimestamp64Milli({told_since:Int64}, 'UTC'))
        ORDER BY id LIMIT {limit:UInt32}`,
       {
         ...which.params,
-        listened: [...listened.keys()],
+        subscribed: [...subscribed.keys()],
         told: [...rules.keys()],
         after,
         delay: eventAgeMaxMs,
@@ -66,7 +66,7 @@ export async function writeConversions(
     )
     for (const [workspaceId, ofWorkspace] of groupBy(events, ({ workspace }) => workspace)) {
       const stored = ofWorkspace.map(({ workspace: _, ...event }) => event)
-      if (listened.has(workspaceId)) await writeToOutbox(tx, workspaceId, stored)
+      if (subscribed.has(workspaceId)) await writeToOutbox(tx, workspaceId, stored)
       addTold(told, rules.get(workspaceId) ?? [], stored, now)
     }
     if (events.length < outboxRowsPerStatement) return told

@@ -13,14 +13,14 @@ import { insertOutboxRows } from '../../postgres/tables/outbox.ts'
 import {
   type ClickReading,
   endClickReading,
-  followClickListeners,
+  followClickSubscribers,
   leaseClickReadings,
   readLinkLabels,
 } from '../../postgres/tables/told-clicks.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { groupBy, inPortions } from '../../runtime/lists.ts'
 import {
-  clickListenersEveryMs,
+  clickSubscribersEveryMs,
   outboxRowsPerStatement,
   toldClickAgeMaxMs,
   toldClickLinksMax,
@@ -41,7 +41,7 @@ export interface ClickContext extends Pick<JobLoopContext, 'clock'> {
 
 export function startClickTeller(context: ClickContext & JobLoopContext): JobLoop {
   const whenFailing = 'clicks can not be read for webhooks now; later they are told together'
-  const job = { name: 'tell-clicks', whenFailing, pauseMs: clickListenersEveryMs }
+  const job = { name: 'tell-clicks', whenFailing, pauseMs: clickSubscribersEveryMs }
   return startJobLoop(context, job, (signal) => tellClicks(context, signal))
 }
 
@@ -52,7 +52,7 @@ export function startClickTeller(context: ClickContext & JobLoopContext): JobLoo
  */
 export async function tellClicks({ pg, ch, clock }: ClickContext, stopping: AbortSignal): Promise<boolean> {
   const now = clock.now()
-  await followClickListeners(pg, new Date(now))
+  await followClickSubscribers(pg, new Date(now))
   const until = new Date(now + toldClicksEveryMs)
   const readings = await leaseClickReadings(pg, new Date(now), until, toldClicksReadEach)
   const failures: unknown[] = []

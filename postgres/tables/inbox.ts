@@ -142,7 +142,7 @@ export async function oldestUnmerged(q: Queryable): Promise<number | undefined> 
 }
 
 /** Whether more than so many rows wait. */
-export async function isMoreUnmerged(q: Queryable, rows: number): Promise<boolean> {
+export async function hasMoreUnmergedThan(q: Queryable, rows: number): Promise<boolean> {
   return (await q.query('SELECT FROM inbox WHERE NOT is_merged ORDER BY event_id OFFSET $1 LIMIT 1', [rows])).length > 0
 }
 

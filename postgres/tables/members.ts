@@ -65,18 +65,18 @@ export async function removeMember(
   for (const table of ['sign_in_links', 'members']) {
     await tx.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND owner_id = $2`, [workspaceId, id])
   }
-  await leadSessionsOut(tx, workspaceId, id)
+  await moveSessionsOut(tx, workspaceId, id)
   const revoked = await endKeysOf(tx, [id], workspaceId)
   await deleteUnusedAccounts(tx, [id])
   return { revoked_keys: revoked, withdrawn_invitations: withdrawn }
 }
 
 /**
- * Sessions in a workspace that is closed to their accounts by now, as tabs of theirs may show others: they go on in the one that a
- * sign-in would begin in. Those without another end.
+ * Moves sessions out of a workspace that is closed to their accounts by now, as their tabs may show others. They go on in the
+ * workspace that a sign-in would begin in. Those without another workspace end.
  * @param id the account's; all when left out
  */
-export async function leadSessionsOut(tx: Queryable, workspaceId: number, id?: number): Promise<void> {
+export async function moveSessionsOut(tx: Queryable, workspaceId: number, id?: number): Promise<void> {
   const ofThese = 's.workspace_id = $1 AND ($2::bigint IS NULL OR s.owner_id = $2)'
   await tx.query(
     `UPDATE browser_sessions s SET workspace_id = other.id

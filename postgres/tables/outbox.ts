@@ -38,23 +38,23 @@ export async function insertOutboxRows(tx: Queryable, rows: readonly OutboxRow[]
   return eventIds
 }
 
-/** SQL condition of `webhook_endpoints AS endpoint`: it is told of events of this type (SQL). */
-export function isTold(type: string): string {
+/** SQL condition of `webhook_endpoints AS endpoint`: it is subscribed to events of this type (SQL). */
+export function isSubscribedTo(type: string): string {
   return `endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AND (endpoint.events = '{}' OR ${type} = ANY (endpoint.events))`
 }
 
 /**
- * Which of these events some endpoint of a workspace is told of now, by workspace. Frequent events are written for
+ * Which of these types some endpoint of a workspace is subscribed to now, by workspace. Frequent events are written for
  * these alone.
  */
-export async function readListened(
+export async function readSubscribedTypes(
   q: Queryable,
   types: readonly WebhookEventType[],
 ): Promise<Map<number, ReadonlySet<WebhookEventType>>> {
   const rows = await q.query<{ workspaceId: number; types: WebhookEventType[] }>(
     `SELECT endpoint.workspace_id AS "workspaceId", array_agg(DISTINCT wanted.type) AS types
      FROM webhook_endpoints AS endpoint CROSS JOIN unnest($1::text[]) AS wanted (type)
-     WHERE ${isTold('wanted.type')}
+     WHERE ${isSubscribedTo('wanted.type')}
      GROUP BY endpoint.workspace_id`,
     [types],
   )

@@ -1,8 +1,8 @@
-/** Rows in Postgres of deleted workspaces, in tables that don't refer to their workspace. */
+/** Rows in Postgres of deleted workspaces, in tables without a foreign key to their workspace. */
 import type { Postgres, Queryable } from '../client.ts'
 
 /** Facts, bindings and credits go with their contacts where they have one. */
-export const unreferringTables = [
+export const tablesWithoutForeignKey = [
   'inbox',
   'contact_sightings',
   'contacts',
@@ -38,7 +38,7 @@ export function readKnownWorkspaces(pg: Postgres): Promise<KnownWorkspaces> {
 }
 
 export async function deleteRowsOfRemoved(q: Queryable, { ids, deleted, last }: KnownWorkspaces): Promise<void> {
-  for (const table of unreferringTables) {
+  for (const table of tablesWithoutForeignKey) {
     await q.query(
       `DELETE FROM ${table} WHERE workspace_id IN (
          SELECT DISTINCT workspace_id FROM ${table} WHERE workspace_id = ANY ($3::int[])

@@ -4,7 +4,7 @@
  */
 import type { ArrivalMark } from '../../schemas/event/arrival-mark.ts'
 import type { Queryable } from '../client.ts'
-import { isTold } from './outbox.ts'
+import { isSubscribedTo } from './outbox.ts'
 
 export interface ClickReading {
   readonly workspaceId: number
@@ -19,11 +19,11 @@ export interface ClickReading {
  * Gives each workspace with an endpoint for clicks a row, and takes those of others away. Clicks of before the endpoint aren't
  * told. An enabled endpoint was last changed when it was registered or enabled again.
  */
-export async function followClickListeners(q: Queryable, now: Date): Promise<void> {
+export async function followClickSubscribers(q: Queryable, now: Date): Promise<void> {
   await q.query(
     `WITH listening AS (
        SELECT workspace_id, min(updated_at) AS since FROM webhook_endpoints AS endpoint
-       WHERE ${isTold("'link.clicked'")} GROUP BY workspace_id
+       WHERE ${isSubscribedTo("'link.clicked'")} GROUP BY workspace_id
      ), gone AS (
        DELETE FROM told_clicks WHERE workspace_id NOT IN (SELECT workspace_id FROM listening)
      )

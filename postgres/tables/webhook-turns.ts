@@ -5,7 +5,7 @@
 import type { Postgres, Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
 import { appendSystemChange } from './audit.ts'
-import { isTold } from './outbox.ts'
+import { isSubscribedTo } from './outbox.ts'
 
 /**
  * Writes the deliveries of the oldest events in the outbox that have none yet. Endpoints that were made after an event don't
@@ -21,7 +21,7 @@ export async function fanOut(q: Queryable, eventsMax: number): Promise<number> {
        INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, next_attempt_at)
        SELECT taken.workspace_id, endpoint.id, taken.event_id, taken.type, now()
        FROM taken JOIN webhook_endpoints AS endpoint USING (workspace_id)
-       WHERE endpoint.created_at <= taken.created_at AND ${isTold('taken.type')}
+       WHERE endpoint.created_at <= taken.created_at AND ${isSubscribedTo('taken.type')}
        ON CONFLICT DO NOTHING
      ), done AS (
        UPDATE outbox SET fanned_out_at = now() FROM taken WHERE outbox.id = taken.id RETURNING 1

@@ -5,8 +5,8 @@
 import { sleep } from '../../runtime/retry.ts'
 import { isLockTimeout, type Postgres, type Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
-import { deleteUnusedAccounts, leadSessionsOut } from './members.ts'
-import { unreferringTables } from './removed-workspaces.ts'
+import { deleteUnusedAccounts, moveSessionsOut } from './members.ts'
+import { tablesWithoutForeignKey } from './removed-workspaces.ts'
 
 export interface Deletion {
   readonly requestedAt: Date
@@ -63,7 +63,7 @@ async function endWorkspace(tx: Queryable, workspaceId: number, within: string):
     `SELECT owner_id AS id FROM members WHERE workspace_id = $1 AND role <> 'owner'`,
     [workspaceId],
   )
-  await leadSessionsOut(tx, workspaceId)
+  await moveSessionsOut(tx, workspaceId)
   for (const [table, condition = ofWorkspace] of accessTables) {
     await tx.query(`DELETE FROM ${table} WHERE ${condition}`, [workspaceId])
   }
@@ -147,7 +147,7 @@ const tables: readonly Part[] = [
   ['revenue_rates'],
   ['ad_spend'],
   ['revenue_connections'],
-  ...unreferringTables.map((table): Part => [table]),
+  ...tablesWithoutForeignKey.map((table): Part => [table]),
 ]
 
 /** Workspaces that are to be deleted, and those that were. */

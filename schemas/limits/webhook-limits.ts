@@ -4,7 +4,7 @@ import { day, hour, KiB, minute, second } from './units.ts'
 /** Receivers are told of conversions of the last ten days: an outage of the pipeline may last a week. */
 export const toldConversionAgeMaxMs = 10 * day
 /** How often workspaces are looked for whose endpoints are told of clicks, and how often the clicks of one are read. */
-export const clickListenersEveryMs = 10 * second
+export const clickSubscribersEveryMs = 10 * second
 export const toldClicksEveryMs = 1 * minute
 /** Older clicks aren't told: so a pipeline that was away has a bounded time to read. */
 export const toldClickAgeMaxMs = 2 * day

@@ -1,7 +1,7 @@
 /** The mail server of reports: whether it answers, and takes the user if there is one. Nothing is sent. */
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { countReportRecipients } from '../../postgres/tables/report-recipients.ts'
+import { countAllMailRecipients } from '../../postgres/tables/report-recipients.ts'
 import { mailProbeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import type { Installation } from '../installation.ts'
 import { type Finding, failed, lineOf, ok, warning } from './finding.ts'
@@ -35,7 +35,7 @@ export async function examineMail(
 async function judgeUnset(isSetInServices: boolean, pg: Postgres | undefined): Promise<Finding> {
   const unset = "SMTP_URL and MAIL_FROM aren't in this command's environment"
   if (isSetInServices) return ok('mail', `${unset}, but \`npm start\` has both: the server wasn't asked`)
-  const recipients = pg === undefined ? 0 : await countReportRecipients(pg)
+  const recipients = pg === undefined ? 0 : await countAllMailRecipients(pg)
   if (recipients === 0) return ok('mail', unset)
   const waiting = `reports have ${recipients} ${recipients === 1 ? 'recipient' : 'recipients'}`
   return warning('mail', `${unset}, and ${waiting}: see whether the pipeline's environment has both`)

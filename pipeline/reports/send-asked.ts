@@ -45,37 +45,37 @@ export async function sendAskedReports(context: ReportContext, signals: Signals)
   })
   if (asked.length === 0) return
   const { asOf } = await readFoldedAsOf(pg)
-  const waiting = asked.flatMap((wish) => {
-    const period = lastPeriods(wish.timezone, now).find(({ every }) => every === wish.every)!
-    return period.end <= asOf ? [{ wish, period }] : []
+  const waiting = asked.flatMap((request) => {
+    const period = lastPeriods(request.timezone, now).find(({ every }) => every === request.every)!
+    return period.end <= asOf ? [{ request, period }] : []
   })
   await forEachAtMost(reportsAtOnce, waiting, signals.stopping, (one) => sendAsked(context, one, signals))
 }
 
 async function sendAsked(
   context: ReportContext,
-  { wish, period }: { readonly wish: AskedReport; readonly period: DuePeriod },
+  { request, period }: { readonly request: AskedReport; readonly period: DuePeriod },
   { giveUp }: Signals,
 ): Promise<void> {
   const { pg, clock, log, metrics } = context
-  if (!(await claimAskedReport(pg, wish))) return
-  const end = (failure: string | null) => endAskedReport(pg, wish, { failure, now: new Date(clock.now()) })
+  if (!(await claimAskedReport(pg, request))) return
+  const end = (failure: string | null) => endAskedReport(pg, request, { failure, now: new Date(clock.now()) })
   let failure: string | null = null
   try {
-    const report = await readReport(context, { ...period, workspaceId: wish.workspaceId })
+    const report = await readReport(context, { ...period, workspaceId: request.workspaceId })
     if (report === undefined) failure = 'the workspace has no plan'
     else {
       // Another one than that of the calendar's report: a receiver may drop a repeat.
-      await sendReport(context, { report, recipient: wish, suffix: `-${wish.askedAt.getTime()}` }, giveUp)
-      metrics.reported(wayOf(wish), 'sent')
+      await sendReport(context, { report, recipient: request, suffix: `-${request.askedAt.getTime()}` }, giveUp)
+      metrics.reported(wayOf(request), 'sent')
     }
   } catch (error) {
     if (!(error instanceof SendFailed)) {
       await end('the figures can’t be read now')
       throw error
     }
-    log.warn({ recipient: wish.id, err: error }, 'a report that was asked for could not be sent')
-    metrics.reported(wayOf(wish), 'failed')
+    log.warn({ recipient: request.id, err: error }, 'a report that was asked for could not be sent')
+    metrics.reported(wayOf(request), 'failed')
     failure = error.message
   }
   await end(failure)

@@ -1,24 +1,24 @@
 /**
  * Reports that an owner asks for, one a recipient at a time, beside those that are due by the calendar. The row holds the last
- * wish:
+ * request:
  *
  *   waiting ─► sending ─► sent | failed
  *
- * Nobody takes a wish over: one that isn't answered in time counts as failed, and the owner asks again. Held by
+ * Nobody takes a request over: one that isn't answered in time counts as failed, and the owner asks again. Held by
  * test/integration/reports.test.ts.
  */
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../client.ts'
 import { type Destination, isReachable } from './report-recipients.ts'
 
-interface Wish {
+interface ReportRequest {
   readonly id: number
-  /** When it was asked for: an end of an older wish changes nothing of a newer one. */
+  /** When it was asked for: an end of an older request changes nothing of a newer one. */
   readonly askedAt: Date
 }
 
 /** @returns undefined where the workspace has no such recipient; `isOff`: it is a channel that is turned off */
-export async function readWishable(
+export async function findReportRecipient(
   q: Queryable,
   id: number,
   workspaceId: number,
@@ -31,10 +31,10 @@ export async function readWishable(
   return found
 }
 
-/** `lately`: the last wish came after `lastBefore`. */
+/** `lately`: the last request came after `lastBefore`. */
 export async function askForReport(
   tx: Queryable,
-  { id, workspaceId, askedAt, lastBefore }: Wish & { readonly workspaceId: number; readonly lastBefore: Date },
+  { id, workspaceId, askedAt, lastBefore }: ReportRequest & { readonly workspaceId: number; readonly lastBefore: Date },
 ): Promise<'asked' | 'lately' | 'unknown'> {
   const asked = await tx.query(
     `UPDATE report_recipients SET asked_at = $3, asked_state = 'waiting', asked_failure = NULL
@@ -46,14 +46,17 @@ export async function askForReport(
   return there.length > 0 ? 'lately' : 'unknown'
 }
 
-export interface AskedReport extends Wish, Destination {
+export interface AskedReport extends ReportRequest, Destination {
   readonly workspaceId: number
   readonly timezone: string
   readonly every: ReportKind
   readonly createdAt: Date
 }
 
-/** Wishes since a moment that nobody has taken, oldest first; a channel without reports gets the weekly one. Those wait whose figures are being computed for another timezone. */
+/**
+ * Requests since a moment that nobody has taken, oldest first; a channel without reports gets the weekly one. Those of workspaces
+ * whose figures are being computed for another timezone wait.
+ */
 export function listAskedReports(
   q: Queryable,
   { since, max, withMail }: { readonly since: Date; readonly max: number; readonly withMail: boolean },
@@ -69,8 +72,8 @@ export function listAskedReports(
   )
 }
 
-/** @returns false where another process has it, a newer wish took its place, or the recipient is gone */
-export async function claimAskedReport(q: Queryable, { id, askedAt }: Wish): Promise<boolean> {
+/** @returns false where another process has it, a newer request took its place, or the recipient is gone */
+export async function claimAskedReport(q: Queryable, { id, askedAt }: ReportRequest): Promise<boolean> {
   const claimed = await q.query(
     `UPDATE report_recipients SET asked_state = 'sending'
      WHERE id = $1 AND asked_at = $2 AND asked_state = 'waiting' RETURNING 1`,
@@ -86,7 +89,7 @@ export async function claimAskedReport(q: Queryable, { id, askedAt }: Wish): Pro
  */
 export async function endAskedReport(
   q: Queryable,
-  { id, askedAt }: Wish,
+  { id, askedAt }: ReportRequest,
   { failure, now }: { readonly failure: string | null; readonly now: Date },
 ): Promise<void> {
   await q.query(

@@ -11,7 +11,7 @@ import { appendSystemChange } from './audit.ts'
 export interface RecipientState {
   readonly sent_at: Date | null
   readonly has_failed: boolean
-  /** The last wish for a report at once: postgres/tables/asked-reports.ts. */
+  /** The last request for a report at once: postgres/tables/asked-reports.ts. */
   readonly asked_at: Date | null
   readonly asked_state: 'waiting' | 'sending' | 'sent' | 'failed' | null
   readonly asked_failure: string | null
@@ -54,7 +54,7 @@ export function listReportRecipients(q: Queryable, workspaceId: number): Promise
 }
 
 /** Those of mail, over all workspaces. */
-export async function countReportRecipients(q: Queryable): Promise<number> {
+export async function countAllMailRecipients(q: Queryable): Promise<number> {
   const [row] = await q.query<{ recipients: number }>(
     'SELECT count(*)::int AS recipients FROM report_recipients WHERE email IS NOT NULL',
   )
@@ -62,7 +62,7 @@ export async function countReportRecipients(q: Queryable): Promise<number> {
 }
 
 /** Those of mail, and channels, of a workspace. */
-export async function countRecipientsOf(q: Queryable, workspaceId: number): Promise<number> {
+export async function countRecipients(q: Queryable, workspaceId: number): Promise<number> {
   const [row] = await q.query<{ recipients: number }>(
     `SELECT (SELECT count(*) FROM report_recipients WHERE workspace_id = $1 AND email IS NOT NULL)::int
        + (SELECT count(*) FROM chat_channels WHERE workspace_id = $1)::int AS recipients`,

@@ -13,7 +13,7 @@ export const askedReportsEveryMs = 3 * second
 export const askedReportPauseMs = minute
 /** Reports that the owner of a workspace may ask for in an hour, whoever its recipients are by then. */
 export const askedReportsHourlyMax = 3 * reportRecipientsMax
-/** A wish that nobody answered within this time has failed: the pipeline is away, or died in the send. */
+/** A request that nobody answered within this time has failed: the pipeline is away, or died in the send. */
 export const askedReportMaxMs = 5 * minute
 /** A report goes out at this hour of the workspace's local time. */
 export const reportLocalHour = 6

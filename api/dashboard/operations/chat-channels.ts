@@ -13,7 +13,7 @@ import {
   listChatChannels,
   updateChatChannel,
 } from '../../../postgres/tables/chat-channels.ts'
-import { countRecipientsOf } from '../../../postgres/tables/report-recipients.ts'
+import { countRecipients } from '../../../postgres/tables/report-recipients.ts'
 import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { type ChatKind, chatOf } from '../../../schemas/chat-kinds.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
@@ -78,7 +78,7 @@ const addChannel = defineOperation({
     }
     const told = kindOf(address, kind, config.allowPrivateTargets)
     await lockWorkspace(pg, workspace.id)
-    if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
+    if ((await countRecipients(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const known = await listChannelAddresses(pg, workspace.id)
     // One that was stored with another SECRET_KEY is like no other.
     if (known.some((one) => box.open(one) === address.href)) throw problem('chat_channel_known')

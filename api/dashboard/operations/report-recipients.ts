@@ -1,9 +1,9 @@
 /** Recipients of reports by e-mail: listed, added and removed by owner and admins in the dashboard. No key reaches them. One operation sends a report to a chat channel as well. */
 import { z } from 'zod'
-import { askForReport, readWishable } from '../../../postgres/tables/asked-reports.ts'
+import { askForReport, findReportRecipient } from '../../../postgres/tables/asked-reports.ts'
 import { countAudited } from '../../../postgres/tables/audit.ts'
 import {
-  countRecipientsOf,
+  countRecipients,
   deleteReportRecipient,
   insertReportRecipient,
   listReportRecipients,
@@ -63,7 +63,7 @@ const addRecipient = defineOperation({
   problems: ['report_recipients_full', 'report_recipient_known'],
   async handle({ body: { email, ...wanted }, workspace, clock, stores: { pg } }) {
     await lockWorkspace(pg, workspace.id)
-    if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
+    if ((await countRecipients(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const id = await insertReportRecipient(pg, {
       workspaceId: workspace.id,
       email: email.toLowerCase(),
@@ -127,16 +127,16 @@ const sendReport = defineOperation({
     'chat_channel_disabled',
   ],
   async handle({ path: { recipient_id: id }, workspace, clock, config, stores: { pg } }) {
-    const to = await readWishable(pg, id, workspace.id)
+    const to = await findReportRecipient(pg, id, workspace.id)
     if (to?.isChannel !== true && !config.isMailSetUp) throw problem('mail_not_set_up')
     if (to?.isOff === true) throw problem('chat_channel_disabled')
     const now = clock.now()
-    // A recipient who is removed and added again has no last wish.
+    // A recipient who is removed and added again has no last request.
     await lockWorkspace(pg, workspace.id)
     const inHour = { action: 'report_recipient.send', since: new Date(now - hour), max: askedReportsHourlyMax }
     if ((await countAudited(pg, workspace.id, inHour)) >= askedReportsHourlyMax) throw problem('reports_asked_often')
-    const wish = { id, workspaceId: workspace.id, askedAt: new Date(now) }
-    const outcome = await askForReport(pg, { ...wish, lastBefore: new Date(now - askedReportPauseMs) })
+    const request = { id, workspaceId: workspace.id, askedAt: new Date(now) }
+    const outcome = await askForReport(pg, { ...request, lastBefore: new Date(now - askedReportPauseMs) })
     if (outcome === 'unknown') throw problem('report_recipient_not_found')
     if (outcome === 'lately') throw problem('report_asked_lately')
     return { id }
@@ -156,7 +156,7 @@ function serialize(
 
 type ShownState = Pick<z.output<typeof ReportRecipientResource>, 'sent_at' | 'has_failed' | 'asked'>
 
-/** How far the reports to an address or a channel are. A wish that nobody answered in time has failed. */
+/** How far the reports to an address or a channel are. A request that nobody answered in time has failed. */
 export function serializeState(
   { sent_at, has_failed, asked_at, asked_state, asked_failure }: RecipientState,
   now: number,

@@ -22,7 +22,7 @@ import {
   markSent,
 } from '../../postgres/tables/publishing.ts'
 import { keepPart } from '../../postgres/tables/sent-parts.ts'
-import { changeShown } from '../../postgres/tables/shown-changes.ts'
+import { changeShown } from '../../postgres/tables/touch-post.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'

@@ -18,7 +18,7 @@ import {
 import { forgetParts, type SentPart } from '../../postgres/tables/sent-parts.ts'
 import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { serializePost } from '../../postgres/tables/serialize-post.ts'
-import { changeShown } from '../../postgres/tables/shown-changes.ts'
+import { changeShown } from '../../postgres/tables/touch-post.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'

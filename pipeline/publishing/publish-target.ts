@@ -22,7 +22,7 @@ import {
   markSent,
 } from '../../postgres/tables/publishing.ts'
 import { keepPart } from '../../postgres/tables/sent-parts.ts'
-import { changeShown } from '../../postgres/tables/touch-post.ts'
+import { changeAndTouchPost } from '../../postgres/tables/touch-post.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -100,7 +100,7 @@ async function publishPart(
     const sent = sentPartOf(published)
     if (part.isComment) return settleAll(sent)
     const write = () =>
-      pg.transaction((tx) => changeShown(tx, target.post_id, () => keepPart(tx, claim, part.place, sent)))
+      pg.transaction((tx) => changeAndTouchPost(tx, target.post_id, () => keepPart(tx, claim, part.place, sent)))
     return (await written(write)) ? 'kept' : null
   }
   return within(publishAttemptMs, stopping, async (ending) => {

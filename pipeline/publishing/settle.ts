@@ -18,8 +18,8 @@ import {
 import { forgetParts, type SentPart } from '../../postgres/tables/sent-parts.ts'
 import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { serializePost } from '../../postgres/tables/serialize-post.ts'
-import { changeShown } from '../../postgres/tables/touch-post.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
+import { changeAndTouchPost } from '../../postgres/tables/touch-post.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import { firstReadAt } from '../engagement/next-read.ts'
@@ -125,7 +125,7 @@ export function giveBack(
   const result = errorResult(failure, progress + message)
   return pg.transaction(async (tx) => {
     const retry = { waitMs, isCounted, forgetsSent }
-    if (!(await changeShown(tx, target.post_id, () => retryTarget(tx, claim, retry, result)))) return null
+    if (!(await changeAndTouchPost(tx, target.post_id, () => retryTarget(tx, claim, retry, result)))) return null
     if (failure.kind === 'rate_limited') await holdAccount(tx, target.social_account_id, waitMs)
     await settleHealth(tx, target, { status: 'warning', message }, null)
     return 'retried'

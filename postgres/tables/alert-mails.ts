@@ -8,6 +8,7 @@
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
 import type { ToldConversions } from '../../schemas/told-conversions.ts'
 import type { Queryable } from '../client.ts'
+import type { Leasing } from '../leasing.ts'
 import {
   type FailedFeed,
   type FailedPost,
@@ -98,11 +99,7 @@ export async function insertAlertMails(tx: Queryable, wanted: RecipientSwitch, m
   )
 }
 
-interface Taking {
-  readonly now: Date
-  /** When others may take them over. */
-  readonly until: Date
-  readonly max: number
+interface Taking extends Leasing {
   /** False: those of mail are left. */
   readonly withMail: boolean
 }

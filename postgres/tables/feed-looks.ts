@@ -5,6 +5,7 @@
 import type { FeedNews } from '../../schemas/resources/feed.ts'
 import type { Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
+import type { Leasing } from '../leasing.ts'
 import type { FeedSettings } from './feeds.ts'
 
 export interface LeasedFeed extends FeedSettings {
@@ -30,12 +31,6 @@ const ofFeed = `f.id, f.url, to_jsonb(f.social_account_ids) AS social_account_id
   json_build_object('id', w.id, 'timezone', w.timezone) AS workspace, m.role`
 const itsWorkspace = `workspaces w ON w.id = f.workspace_id
   LEFT JOIN members m ON m.workspace_id = f.workspace_id AND m.owner_id = f.set_up_by`
-
-interface Leasing {
-  readonly now: Date
-  readonly until: Date
-  readonly max: number
-}
 
 /** Feeds that are due, those first that are due for longest. A workspace that is suspended or has no plan waits. */
 export async function leaseFeeds(q: Queryable, { now, until, max }: Leasing): Promise<LeasedFeed[]> {

@@ -7,6 +7,7 @@ import type { Figures } from '../../schemas/engagement.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Queryable } from '../client.ts'
+import type { Leasing } from '../leasing.ts'
 
 /** From now on its figures are read. */
 export async function insertEngagement(
@@ -27,12 +28,6 @@ export interface LeasedAccount {
   readonly handle: string
   readonly external_id: string | null
   readonly provider_metadata: Record<string, unknown>
-}
-
-export interface Leasing {
-  readonly now: Date
-  readonly until: Date
-  readonly max: number
 }
 
 /**

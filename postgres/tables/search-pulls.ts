@@ -3,6 +3,7 @@
  * Times come from the caller's clock. Held by test/integration/search-terms.test.ts.
  */
 import type { Queryable } from '../client.ts'
+import type { Leasing } from '../leasing.ts'
 import type { Workspace } from './workspaces.ts'
 
 export interface LeasedSite {
@@ -15,12 +16,6 @@ export interface LeasedSite {
   readonly workspace: Pick<Workspace, 'id' | 'timezone' | 'plan_key' | 'retention_days'>
   /** Retention ran up to here. */
   readonly deleted_before: Date | null
-}
-
-interface Leasing {
-  readonly now: Date
-  readonly until: Date
-  readonly max: number
 }
 
 /** Sites that are due, those first that are due for longest. A workspace that is suspended or has no plan waits. */

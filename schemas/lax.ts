@@ -45,7 +45,7 @@ export function laxInt(bounds: IntBounds) {
 }
 
 /** An integer that has to be there. */
-export function laxIntNeeded(bounds: IntBounds) {
+export function laxIntRequired(bounds: IntBounds) {
   return z.preprocess(toInteger, boundedInt(bounds))
 }
 
@@ -105,13 +105,13 @@ export function idInBody(type: string) {
   return z.preprocess((value) => idThatMayBe(type, value), id(z.int()))
 }
 
-/** The same of something that a body may name: null, or left out, is none. */
+/** The same where the body need not name one: null, or left out, is none. */
 export function idOrNull(type: string, description: string) {
   const schema = id(z.int()).nullable().default(null).meta({ description })
   return z.preprocess((value) => idThatMayBe(type, value), schema)
 }
 
-/** The same in a query, where it may be left out. */
+/** An id in a query, which may be left out. One that no row can have is refused. */
 export function idInQuery(type: string, description: string) {
   const schema = id(boundedInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description }))
   return z.preprocess((value) => toInteger(bareId(type, value)), schema.optional())
@@ -130,8 +130,8 @@ export function idInPath(type: string) {
   return z.preprocess((value) => naturalId(type, value), schema)
 }
 
-/** The same for an optional parameter of a query. */
-export function idOfNamed(type: string, description: string) {
+/** The same in a query that looks something up by it, or by something else. */
+export function idToLookUp(type: string, description: string) {
   return z.preprocess((value) => naturalId(type, value), id(z.int().meta({ description })).optional())
 }
 

@@ -1,6 +1,6 @@
 /** When a workspace publishes each week. docs/posts.md says how posts take these times. */
 import { z } from 'zod'
-import { laxIntNeeded } from '../lax.ts'
+import { laxIntRequired } from '../lax.ts'
 import { postingTimesMax, queueDaysMax } from '../limits/publish-limits.ts'
 import { dateTime } from './date-time.ts'
 
@@ -11,7 +11,7 @@ export const timeOfDay = z
   .meta({ description: "Hour and minute, local to the workspace's timezone.", examples: ['09:00'] })
 
 export const PostingTimesUpdate = z
-  .object({ times: z.array(z.object({ weekday: laxIntNeeded(weekday), time: timeOfDay })).max(postingTimesMax) })
+  .object({ times: z.array(z.object({ weekday: laxIntRequired(weekday), time: timeOfDay })).max(postingTimesMax) })
   .meta({ id: 'PostingTimesUpdate' })
 
 export const PostingTimes = z

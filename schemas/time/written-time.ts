@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { invalid } from '../errors/problems.ts'
 import { datetimeParsing, datetimeType, type Loc, type ValidationError } from '../errors/validation-errors.ts'
 import type { Build } from '../errors/zod-errors.ts'
-import { lastMoment, parseDateTime } from './date-time.ts'
+import { firstMoment, lastMoment, parseDateTime } from './date-time.ts'
 import { wallToUtc } from './time-zone.ts'
 
 export interface WrittenTime {
@@ -34,8 +34,6 @@ export const writtenTime = schema.transform((sent, context): WrittenTime => {
   context.addIssue({ code: 'custom', params: { build: read } })
   return z.NEVER
 })
-
-const firstMoment = new Date(0).setUTCFullYear(1, 0, 1)
 
 /** @returns milliseconds since 1970 UTC, or the error: with its offset it lies outside the years 1 to 9999 */
 export function momentOf(

@@ -22,19 +22,19 @@ import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { emailOf } from '../../../schemas/event/identifiers.ts'
-import { idOfNamed, laxIntOr } from '../../../schemas/lax.ts'
+import { idToLookUp, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits/people-limits.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
 import { Journey } from '../../../schemas/resources/person.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readableContacts } from './readable-contacts.ts'
-import { serializePayments, serializeTouch, serializeVisitor } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './readable-visitors.ts'
+import { serializePayments, serializeTouch, serializeVisitor } from './serialize.ts'
 
 const JourneyQuery = z.object({
   email: z.string().max(identifierLengthMax).optional().meta({ description: 'Of a contact, in any case.' }),
-  contact_id: idOfNamed('contact', 'The `id` of a contact.'),
+  contact_id: idToLookUp('contact', 'The `id` of a contact.'),
   anonymous_id: z.string().max(identifierLengthMax).optional().meta({
     description: 'Of a browser. One that is bound to a contact names the contact; of several, the last.',
   }),

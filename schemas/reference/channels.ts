@@ -3,7 +3,7 @@
  * source and medium decide them, plus AI Assistants. A campaign's name isn't looked at. The one table of sources has
  * each source's kind. Definitions: https://support.google.com/analytics/answer/9756891.
  */
-import type { SourceKind } from './media.ts'
+import type { SourceKind } from './mediums.ts'
 import { kindOfSource } from './sources.ts'
 
 interface Origin {

@@ -11,7 +11,7 @@
  * Held by test/unit/source-cases.test.ts.
  */
 
-import { media, type SourceKind } from './media.ts'
+import { media, type SourceKind } from './mediums.ts'
 
 export const sourcesByKind: Readonly<Record<SourceKind, string>> = {
   search: `

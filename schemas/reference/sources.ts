@@ -1,5 +1,5 @@
 /** Referring sites: the source and medium that a visit from them has, by the one table of them. */
-import { media, mediumOfKind, type SourceKind } from './media.ts'
+import { media, mediumOfKind, type SourceKind } from './mediums.ts'
 import { sourcesByKind } from './source-table.ts'
 
 export interface Source {

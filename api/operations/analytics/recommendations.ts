@@ -6,7 +6,7 @@ import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-
 import type { RevenueByKey, RevenueFigures } from '../../../postgres/tables/revenue-figures.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { decimalsOf } from '../../../schemas/reference/currencies.ts'
-import { media } from '../../../schemas/reference/media.ts'
+import { media } from '../../../schemas/reference/mediums.ts'
 import { rateVital, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { OverviewMetrics, Recommendation as RecommendationSchema } from '../../../schemas/resources/overview.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'

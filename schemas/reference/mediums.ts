@@ -1,6 +1,6 @@
-/** The media of visits that we name ourselves, and the kinds of sources that have them. */
+/** The mediums of visits that we name ourselves, and the kinds of sources that have them. */
 
-export const media = {
+export const mediums = {
   organic: 'organic',
   social: 'social',
   email: 'email',
@@ -18,12 +18,12 @@ export type SourceKind = 'search' | 'social' | 'email' | 'video' | 'assistant' |
 
 /** The medium of a visit that such a source refers. */
 export const mediumOfKind: Readonly<Record<SourceKind, string>> = {
-  search: media.organic,
-  social: media.social,
-  email: media.email,
-  video: media.video,
-  assistant: media.assistant,
-  shop: media.referral,
-  searchAd: media.paidSearch,
-  displayAd: media.display,
+  search: mediums.organic,
+  social: mediums.social,
+  email: mediums.email,
+  video: mediums.video,
+  assistant: mediums.assistant,
+  shop: mediums.referral,
+  searchAd: mediums.paidSearch,
+  displayAd: mediums.display,
 }

@@ -11,7 +11,7 @@
  * Held by test/unit/source-cases.test.ts.
  */
 
-import { media, type SourceKind } from './mediums.ts'
+import { mediums, type SourceKind } from './mediums.ts'
 
 export const sourcesByKind: Readonly<Record<SourceKind, string>> = {
   search: `
@@ -263,21 +263,21 @@ export const sourcesByKind: Readonly<Record<SourceKind, string>> = {
 export const clickParameters = {
   /** Added to paid clicks only: they say more than the referrer. */
   paid: `
-    google ${media.paidSearch} gclid gclsrc gbraid wbraid
-    google ${media.display} dclid
-    bing ${media.paidSearch} msclkid
-    x ${media.paidSocial} twclid
-    linkedin ${media.paidSocial} li_fat_id
-    tiktok ${media.paidSocial} ttclid
-    reddit ${media.paidSocial} rdt_cid
-    pinterest ${media.paidSocial} epik
-    quora ${media.paidSocial} qclid
-    snapchat ${media.paidSocial} sccid
-    impact ${media.affiliate} irclid`,
+    google ${mediums.paidSearch} gclid gclsrc gbraid wbraid
+    google ${mediums.display} dclid
+    bing ${mediums.paidSearch} msclkid
+    x ${mediums.paidSocial} twclid
+    linkedin ${mediums.paidSocial} li_fat_id
+    tiktok ${mediums.paidSocial} ttclid
+    reddit ${mediums.paidSocial} rdt_cid
+    pinterest ${mediums.paidSocial} epik
+    quora ${mediums.paidSocial} qclid
+    snapchat ${mediums.paidSocial} sccid
+    impact ${mediums.affiliate} irclid`,
   /** Added to links that people share, and to mails, too. */
   unpaid: `
-    facebook ${media.social} fbclid
-    instagram ${media.social} igshid
-    klaviyo ${media.email} _kx
-    mailchimp ${media.email} mc_cid`,
+    facebook ${mediums.social} fbclid
+    instagram ${mediums.social} igshid
+    klaviyo ${mediums.email} _kx
+    mailchimp ${mediums.email} mc_cid`,
 } as const

@@ -1,5 +1,5 @@
 /** Referring sites: the source and medium that a visit from them has, by the one table of them. */
-import { media, mediumOfKind, type SourceKind } from './mediums.ts'
+import { mediumOfKind, mediums, type SourceKind } from './mediums.ts'
 import { sourcesByKind } from './source-table.ts'
 
 export interface Source {
@@ -34,7 +34,7 @@ for (const kind of Object.keys(sourcesByKind) as SourceKind[]) {
 export function sourceOfHost(host: string): Source {
   const entry = entryOfHost(host)
   if (entry !== undefined && entry.kind !== 'shop') return entry
-  const medium = entry === undefined && host.startsWith('webmail.') ? media.email : media.referral
+  const medium = entry === undefined && host.startsWith('webmail.') ? mediums.email : mediums.referral
   return { source: host.replace(/^www\./, ''), medium }
 }
 

@@ -6,7 +6,7 @@ import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-
 import type { RevenueByKey, RevenueFigures } from '../../../postgres/tables/revenue-figures.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { decimalsOf } from '../../../schemas/reference/currencies.ts'
-import { media } from '../../../schemas/reference/mediums.ts'
+import { mediums } from '../../../schemas/reference/mediums.ts'
 import { rateVital, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { OverviewMetrics, Recommendation as RecommendationSchema } from '../../../schemas/resources/overview.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'
@@ -185,7 +185,7 @@ function mayEarnByOtherNames(
   let cents = 0
   for (const [key, earned] of revenue) {
     const [from, medium] = JSON.parse(key) as [string, string]
-    if (from === source && medium !== media.organic) cents += earned
+    if (from === source && medium !== mediums.organic) cents += earned
   }
   for (const one of campaigns) if (one.source === source) cents -= one.revenue_cents
   return cents > 0

@@ -1,6 +1,6 @@
 /**
- * Credentials for publishing to accounts. Sealed by who writes it, opened by who publishes; no list and no answer shows
- * it.
+ * Credentials for publishing to accounts. Whoever writes them seals them, and whoever publishes opens them. No list and no
+ * answer shows them.
  */
 import type { Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'

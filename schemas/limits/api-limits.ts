@@ -1,4 +1,4 @@
-/** Bounds of the customer API: requests, keys, mutations and lists. */
+/** Bounds of the customer API: requests, keys, lists, links and posts; and of the dashboard's sign-in and members. */
 import { day, KiB, MiB, minute, second } from './units.ts'
 
 /** Requests of a key are counted by these windows; how many it may make in one is a setting for each plan. */
@@ -107,8 +107,8 @@ export const socialAccountsMax = 200
 export const socialAccountNameLengthMax = 120
 
 /** Lifetimes of a sign-in link, which is used once, and of a browser's session. */
-export const signInLinkMs = 15 * 60_000
-export const browserSessionMs = 30 * 24 * 3_600_000
+export const signInLinkMs = 15 * minute
+export const browserSessionMs = 30 * day
 /** How exactly it is known when a session was last used, and how many an account's page lists. */
 export const sessionUseMs = 10 * minute
 export const browserSessionsListedMax = 100

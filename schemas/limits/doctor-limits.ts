@@ -1,10 +1,6 @@
-/** Deadlines of `svc doctor`, and the thresholds of its findings. */
+/** Deadlines of `svc doctor`, one for each examination and each request to ingest; then the thresholds of its findings. */
 import { MiB, minute, second } from './units.ts'
 
-/**
- * Deadlines of `svc doctor`: one for each examination, one for each request to ingest. Below stand the thresholds of
- * its findings.
- */
 export const examinationDeadlineMs = 20 * second
 export const probeDeadlineMs = 5 * second
 /** Longer than the deadline of a connection to the mail server, whose error says more. */

@@ -8,7 +8,7 @@ import {
   storeDiskFreeShareWarn,
 } from '../../schemas/limits/doctor-limits.ts'
 import { judgeSchema } from './examine-postgres.ts'
-import { type Finding, failed, ok, size, span, warning } from './finding.ts'
+import { bytesText, durationText, type Finding, failed, ok, warning } from './finding.ts'
 
 export async function examineClickHouse(ch: ClickHouse): Promise<Finding[]> {
   return [
@@ -88,7 +88,7 @@ async function replicas(ch: ClickHouse): Promise<Finding[]> {
       return [failed('clickhouse.replicas', `${table} takes no writes here: look at ClickHouse Keeper and its log`)]
     }
     if (absolute_delay * 1000 < replicaBehindWarnMs) return []
-    const behind = `${table} is ${span(absolute_delay * 1000)} behind with ${queue_size} tasks in its queue`
+    const behind = `${table} is ${durationText(absolute_delay * 1000)} behind with ${queue_size} tasks in its queue`
     return [warning('clickhouse.replicas', `${behind}: see last_exception in system.replication_queue`)]
   })
   return findings.length > 0 ? findings : [ok('clickhouse.replicas', `${all.length} replicated tables are up to date`)]
@@ -100,7 +100,7 @@ async function disks(ch: ClickHouse): Promise<Finding[]> {
      WHERE type = 'Local' OR type = 'local'`,
   )
   return all.map(({ name, free, total }) => {
-    const text = `${size(free)} of ${size(total)} are free on its disk ${name}`
+    const text = `${bytesText(free)} of ${bytesText(total)} are free on its disk ${name}`
     if (free < storeDiskFreeBytesMin) return failed('clickhouse.disk', `${text}: make room, or inserts fail`)
     if (free < total * storeDiskFreeShareWarn) return warning('clickhouse.disk', `${text}: make room for merges`)
     return ok('clickhouse.disk', text)

@@ -4,7 +4,7 @@ import { readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { retiredBytesMax } from '../../schemas/limits/log-limits.ts'
 import type { Installation } from '../installation.ts'
-import { type Finding, failed, ok, size, warning } from './finding.ts'
+import { bytesText, type Finding, failed, ok, warning } from './finding.ts'
 
 export async function examineDisk({ config, dataDir }: Installation): Promise<Finding[]> {
   const folder = join(dataDir, 'ingest')
@@ -29,16 +29,16 @@ function passing(type: number): Finding[] {
 }
 
 function judge(free: number, used: number, { diskFreeBytesMin, logBytesMax }: Installation['config']): Finding {
-  const text = `${size(free)} are free for ingest`
+  const text = `${bytesText(free)} are free for ingest`
   if (free < diskFreeBytesMin) {
-    const why = `below the ${size(diskFreeBytesMin)} of DISK_FREE_BYTES_MIN it answers 503: make room`
+    const why = `below the ${bytesText(diskFreeBytesMin)} of DISK_FREE_BYTES_MIN it answers 503: make room`
     return failed('disk', `${text}, ${why}`)
   }
   // Files that are kept for a while lie there beside the backlog.
   const room = free + used - diskFreeBytesMin - retiredBytesMax
   if (room >= logBytesMax) return ok('disk', text)
   const why = 'the disk is full before an outage of ClickHouse has filled the log'
-  return warning('disk', `${text}, ${why}: make room, or lower LOG_BYTES_MAX of ${size(logBytesMax)}`)
+  return warning('disk', `${text}, ${why}: make room, or lower LOG_BYTES_MAX of ${bytesText(logBytesMax)}`)
 }
 
 function putAside(count: number, folder: string): Finding {

@@ -1,7 +1,7 @@
 /** The ingest node that runs, by what it says of itself. */
 import { backlogWarnMs, probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import type { Installation } from '../installation.ts'
-import { type Finding, failed, lineOf, ok, size, span, warning } from './finding.ts'
+import { bytesText, durationText, type Finding, failed, lineOf, ok, warning } from './finding.ts'
 
 interface Health {
   readonly reason: string | null
@@ -32,7 +32,7 @@ async function health(root: string): Promise<Finding> {
   const streams = Object.values(answer.backlog)
   const bytes = streams.reduce((sum, stream) => sum + stream.bytes, 0)
   const oldestMs = Math.max(0, ...streams.map((stream) => stream.oldest_seconds * 1000))
-  const text = `takes events; ${size(bytes)} wait for the stores, the oldest for ${span(oldestMs)}`
+  const text = `takes events; ${bytesText(bytes)} wait for the stores, the oldest for ${durationText(oldestMs)}`
   if (oldestMs <= backlogWarnMs) return ok('ingest', text)
   return warning('ingest', `${text}: a store is away or too slow, see ingest's log`)
 }

@@ -6,7 +6,7 @@ import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { remedyOf } from '../figures/rows-above-marks.ts'
-import { type Finding, ok, span, warning } from './finding.ts'
+import { type Finding, ok, durationText, warning } from './finding.ts'
 
 const idsOfLease = segmentLeaseSize * segmentRowsMax
 /** The newest leases: a node takes at most one in 17 hours. */
@@ -56,7 +56,7 @@ export async function examineMarks(pg: Postgres, ch: ClickHouse): Promise<Findin
   )
   if (stuck.length === 0) return [ok('marks', `all are where their rows end (leases: ${leases.length})`)]
   return stuck.map(({ first, holder, still_ms, rows, workspaces }) => {
-    const text = `that of lease ${first} hasn't moved for ${span(still_ms)}, rows above it: ${rows}`
+    const text = `that of lease ${first} hasn't moved for ${durationText(still_ms)}, rows above it: ${rows}`
     return warning('marks', `${text}: ${remedyOf(holder, workspaces)}`)
   })
 }
@@ -76,7 +76,7 @@ export async function examineFold(pg: Postgres, ch: ClickHouse): Promise<Finding
   const rows = waiting.reduce((sum, lease) => sum + lease.rows, 0)
   const oldestMs = Math.max(0, ...waiting.map(({ oldest_ms }) => oldest_ms))
   if (oldestMs <= marksBehindWarnMs) return [ok('fold', 'figures follow the events')]
-  const text = `events that aren't in figures yet: ${rows}, and none was folded for ${span(idleMs)}`
+  const text = `events that aren't in figures yet: ${rows}, and none was folded for ${durationText(idleMs)}`
   return [warning('fold', `${text}: see whether the pipeline runs, and its log`)]
 }
 

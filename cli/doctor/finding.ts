@@ -76,13 +76,13 @@ export function lineOf(error: unknown): string {
 }
 
 /** `3 minutes`, `1.5 hours`. */
-export function span(ms: number): string {
+export function durationText(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1000)} seconds`
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} minutes`
   return `${Math.round(ms / 360_000) / 10} hours`
 }
 
 /** `1.5 GB`. */
-export function size(bytes: number): string {
+export function bytesText(bytes: number): string {
   return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${Math.round(bytes / 1e8) / 10} GB`
 }

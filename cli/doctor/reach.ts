@@ -6,7 +6,7 @@ import { readPostgresClock } from '../../postgres/clock.ts'
 import { clockOffFailMs, clockOffWarnMs, probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import { CommandFailed } from '../command.ts'
 import type { Installation } from '../installation.ts'
-import { type Finding, failed, isOlder, lineOf, ok, span, tooOld, warning } from './finding.ts'
+import { durationText, type Finding, failed, isOlder, lineOf, ok, tooOld, warning } from './finding.ts'
 import { connectRedis, type RedisProbe } from './redis-probe.ts'
 
 type StoreName = 'postgres' | 'clickhouse' | 'redis'
@@ -144,6 +144,6 @@ async function clockOffset(read: () => Promise<number>): Promise<number> {
 function judgeClock(store: StoreName, offsetMs: number): Finding {
   const off = Math.abs(offsetMs)
   if (off <= clockOffWarnMs) return ok('clock', `this machine's and that of ${store} agree to a second`)
-  const text = `that of ${store} is ${span(off)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's: set both by NTP`
+  const text = `that of ${store} is ${durationText(off)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's: set both by NTP`
   return off > clockOffFailMs ? failed('clock', text) : warning('clock', text)
 }

@@ -13,7 +13,7 @@ import {
   urlLengthMax,
 } from '../../schemas/limits/event-limits.ts'
 import { countryOfName } from '../../schemas/reference/country-names.ts'
-import { cut, type Mapped, nameOf, numberOf, said, textOf } from './imported-event.ts'
+import { cut, type Mapped, nameOf, numberOf, textOf, withoutUndefined } from './imported-event.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -84,28 +84,32 @@ function ownFieldsOf(name: string, given: Parameters): OwnFields | { readonly le
     case 'page_view':
       return { event_name: 'pageview' }
     case 'user_engagement':
-      return { event_name: 'page_leave', properties: said({ engagement_ms }) }
+      return { event_name: 'page_leave', properties: withoutUndefined({ engagement_ms }) }
     case 'scroll':
       return {
         event_name: 'page_leave',
-        properties: said({ engagement_ms, scroll_depth: numberOf(given['percent_scrolled']) }),
+        properties: withoutUndefined({ engagement_ms, scroll_depth: numberOf(given['percent_scrolled']) }),
       }
     case 'click':
       // One without a target is the site's own.
       if (given['link_url'] === undefined) break
       return {
         event_name: 'outbound_click',
-        properties: said({ href: given['link_url'], text: given['link_text'], id: given['link_id'] }),
+        properties: withoutUndefined({ href: given['link_url'], text: given['link_text'], id: given['link_id'] }),
       }
     case 'file_download': {
-      const properties = said({ href: given['link_url'], name: given['file_name'], extension: given['file_extension'] })
+      const properties = withoutUndefined({
+        href: given['link_url'],
+        name: given['file_name'],
+        extension: given['file_extension'],
+      })
       return { event_name: 'file_download', properties }
     }
     case 'view_search_results':
       return { event_name: 'site_search', properties: ofTheSite(given) }
     case 'form_submit': {
       const [id, form, action] = [given['form_id'], given['form_name'], given['form_destination']]
-      return { event_name: 'form_submit', properties: said({ id, name: form, action }) }
+      return { event_name: 'form_submit', properties: withoutUndefined({ id, name: form, action }) }
     }
   }
   if (leftOut.has(name)) return { leftOut: name }
@@ -119,7 +123,7 @@ function conversionOf(name: string, given: Parameters, row: Fields): OwnFields {
   return {
     event_type: 'conversion',
     event_name: cut(name, eventNameLengthMax)!,
-    properties: { ...said({ transaction_id: known }), ...ofTheSite(given) },
+    properties: { ...withoutUndefined({ transaction_id: known }), ...ofTheSite(given) },
   }
 }
 
@@ -158,7 +162,7 @@ function campaignOf(row: Fields): Record<string, string | number> {
   }
   const source = text('manual_source')
   const isAd = source === undefined && textOf(collected['gclid']) !== undefined
-  return said({
+  return withoutUndefined({
     source: isAd ? 'google' : source,
     medium: text('manual_medium') ?? (isAd ? 'cpc' : undefined),
     campaign: text('manual_campaign_name'),

@@ -19,9 +19,9 @@ import {
   type NotTaken,
   nameOf,
   numberOf,
-  said,
   textOf,
   widthOf,
+  withoutUndefined,
 } from './imported-event.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
@@ -150,7 +150,7 @@ function ownFieldsOf(action: Fields, visit: Fields): OwnFields | { readonly left
     case 'event': {
       const [category, name] = [nameOf(action['eventCategory']), nameOf(action['eventName'])]
       const [done, value] = [nameOf(action['eventAction']), numberOf(action['eventValue'])]
-      const properties = said({ category, action: done, name, value })
+      const properties = withoutUndefined({ category, action: done, name, value })
       return {
         event_name: named([category, done].filter((one) => one !== undefined).join(':'), 'event'),
         properties,
@@ -160,20 +160,20 @@ function ownFieldsOf(action: Fields, visit: Fields): OwnFields | { readonly left
     case 'outlink':
       return {
         event_name: 'outbound_click',
-        properties: said({ href: textOf(action['url']) }),
+        properties: withoutUndefined({ href: textOf(action['url']) }),
         isElsewhere: true,
         ...id,
       }
     case 'download':
       return {
         event_name: 'file_download',
-        properties: said({ href: textOf(action['url']) }),
+        properties: withoutUndefined({ href: textOf(action['url']) }),
         isElsewhere: true,
         ...id,
       }
     case 'search': {
       const [search_term, category] = [nameOf(action['siteSearchKeyword']), nameOf(action['siteSearchCategory'])]
-      const properties = said({ search_term, category, results: numberOf(action['siteSearchCount']) })
+      const properties = withoutUndefined({ search_term, category, results: numberOf(action['siteSearchCount']) })
       return { event_name: 'site_search', properties, ...id }
     }
     case 'goal': {
@@ -181,12 +181,12 @@ function ownFieldsOf(action: Fields, visit: Fields): OwnFields | { readonly left
       // An action may convert several goals, and a goal several times.
       const place = `g${goal}-${nameOf(action['goalPageId']) ?? nameOf(action['timestamp'])}`
       const event_name = named(nameOf(action['goalName']), `goal_${goal}`)
-      return { event_type: 'conversion', event_name, properties: said({ goal_id: goal }), id: place }
+      return { event_type: 'conversion', event_name, properties: withoutUndefined({ goal_id: goal }), id: place }
     }
     case 'ecommerceOrder': {
       const order = nameOf(action['orderId'])
       const [value, items] = [numberOf(action['revenue']), numberOf(action['items'])]
-      const properties = said({ order_id: order, value, currency: textOf(visit['siteCurrency']), items })
+      const properties = withoutUndefined({ order_id: order, value, currency: textOf(visit['siteCurrency']), items })
       const place = order === undefined ? id : { id: `o${order}` }
       return { event_type: 'conversion', event_name: 'purchase', properties, ...place }
     }
@@ -203,7 +203,13 @@ function arrivalOf(visit: Fields): Fields {
   const campaign = text('campaignName') ?? (isCampaign ? text('referrerName') : undefined)
   // A campaign of no known source is one itself: else the visit would count as direct.
   const source = text('campaignSource') ?? (isCampaign && referrer === undefined ? campaign : undefined)
-  return said({ referrer, source, medium: text('campaignMedium'), campaign, content: text('campaignContent') })
+  return withoutUndefined({
+    referrer,
+    source,
+    medium: text('campaignMedium'),
+    campaign,
+    content: text('campaignContent'),
+  })
 }
 
 function idOf(visit: string, own: string, suffix: string): string {

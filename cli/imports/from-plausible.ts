@@ -6,7 +6,16 @@
 
 import { isObject } from '../../schemas/json-object.ts'
 import { eventNameLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
-import { cut, type ImportedEvent, type Mapped, nameOf, numberOf, said, textOf, withOffset } from './imported-event.ts'
+import {
+  cut,
+  type ImportedEvent,
+  type Mapped,
+  nameOf,
+  numberOf,
+  textOf,
+  withOffset,
+  withoutUndefined,
+} from './imported-event.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -66,7 +75,7 @@ function ownFieldsOf(name: string, row: Row): { event_name: string; properties?:
     case 'engagement': {
       const [engagement_ms, depth] = [numberOf(row['engagement_time']), numberOf(row['scroll_depth'])]
       const scroll_depth = depth === unknownDepth ? undefined : depth
-      return { event_name: 'page_leave', properties: said({ engagement_ms, scroll_depth }) }
+      return { event_name: 'page_leave', properties: withoutUndefined({ engagement_ms, scroll_depth }) }
     }
     case 'Outbound Link: Click':
       return { event_name: 'outbound_click', properties: { href: url, ...rest } }

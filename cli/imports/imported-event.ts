@@ -47,7 +47,9 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /** The fields that there are. */
-export function said(fields: Readonly<Record<string, string | number | undefined>>): Record<string, string | number> {
+export function withoutUndefined(
+  fields: Readonly<Record<string, string | number | undefined>>,
+): Record<string, string | number> {
   return Object.fromEntries(
     Object.entries(fields).filter((entry): entry is [string, string | number] => entry[1] !== undefined),
   )

@@ -75,12 +75,12 @@ export const importHistory = defineCommand({
   show: ({ refused_by, left_out_by, ...summary }) =>
     [
       memberLines(summary),
-      ...refused_by.map((each) => `refused: ${told(each)}`),
-      ...left_out_by.map((each) => `left out: ${told(each)}`),
+      ...refused_by.map((each) => `refused: ${tallyText(each)}`),
+      ...left_out_by.map((each) => `left out: ${tallyText(each)}`),
     ].join('\n'),
 })
 
-function told({ reason, count, first }: Tallied): string {
+function tallyText({ reason, count, first }: Tallied): string {
   return `${count} × ${reason} (${first.join(', ')}${count > first.length ? ' …' : ''})`
 }
 

@@ -44,7 +44,7 @@ export const restoreNumbers = defineCommand({
          ${Object.entries(identities).map(([name, sequence], at) => `${raise(sequence, at + 3)} AS ${name}`)}`,
       [version, build, ...Object.keys(identities).map((name) => numbers[name as keyof typeof identities])],
     )
-    const skipping = Object.entries(told).map(
+    const skipping = Object.entries(publicObjects).map(
       ([name, sequence]) => `setval(${sequence}, nextval(${sequence}) + ${numbersSkippedByRestore}) AS ${name}`,
     )
     const [skipped] = await pg.query<Record<string, number>>(`SELECT ${skipping}`)
@@ -65,7 +65,7 @@ const identities = {
 }
 
 /** Objects that webhooks and answers name: a receiver takes one with a lost one's number for the same. */
-const told = {
+const publicObjects = {
   links: identities.links,
   posts: identities.posts,
   contacts: serial('contacts'),

@@ -9,7 +9,7 @@ import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
-import { hiddenLine } from '../replay/import-events.ts'
+import { hiddenNotice } from '../replay/import-events.ts'
 import { makeImportOwnership } from '../replay/import-ownership.ts'
 import { retrying } from '../replay/store-once.ts'
 import { enrichImported } from './enrich-imported.ts'
@@ -97,7 +97,7 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
   }
   await store?.finish()
   progress.ended(progressOf(files.length, 1))
-  if (hidden > 0) progress.line(hiddenLine(hidden, workspace))
+  if (hidden > 0) progress.line(hiddenNotice(hidden, workspace))
   return {
     lines,
     events,

@@ -10,7 +10,7 @@ import type { Product } from './read-history.ts'
 
 interface Recognized {
   /** `an export of …` */
-  readonly told: string
+  readonly description: string
   /** The product whose format it is, or our own; left out where it has no events. */
   readonly product?: Product | 'own'
   /** The way to take it up, where this command has none. */
@@ -21,7 +21,7 @@ interface Recognized {
 const beginningBytes = 64 * 1024
 const sums = 'sums of visitors and views. No visits can be made of sums, so it can’t be imported'
 const plausible: Recognized = {
-  told: 'an export of Plausible’s settings or dashboard',
+  description: 'an export of Plausible’s settings or dashboard',
   instead: `it has ${sums}. A Plausible that you host yourself has events, too: docs/import.md#from-plausible`,
 }
 
@@ -29,15 +29,15 @@ const plausible: Recognized = {
 export async function refuseOtherFile(path: string, from: Product | undefined): Promise<void> {
   const found = recognize(await beginningOf(path), basename(path))
   if (found === undefined || found.product === (from ?? 'own')) return
-  if (found.product === undefined) throw new CommandFailed(`${path} is ${found.told}: ${found.instead}`)
+  if (found.product === undefined) throw new CommandFailed(`${path} is ${found.description}: ${found.instead}`)
   const right = found.product === 'own' ? 'leave out --from' : `use --from ${found.product}`
-  throw new UsageError(`${path} looks like ${found.told}: ${right}`)
+  throw new UsageError(`${path} looks like ${found.description}: ${right}`)
 }
 
 /** @param name that of the file, without its folder */
 export function recognize(beginning: Buffer, name: string): Recognized | undefined {
   if (beginning.subarray(0, 4).equals(Buffer.from('PK\x03\x04')))
-    return { told: 'a ZIP archive', instead: 'unpack it, and name the files in it' }
+    return { description: 'a ZIP archive', instead: 'unpack it, and name the files in it' }
   const text = beginning
     .toString('utf8')
     .replace(/^\uFEFF/, '')
@@ -45,7 +45,7 @@ export function recognize(beginning: Buffer, name: string): Recognized | undefin
   const [line = ''] = text.split('\n', 1)
   if (/^[[{]/.test(text)) return recognizeJson(text, line)
   if (/^\S+ \S+ \S+ \[\d\d\/\w{3}\/\d{4}:/.test(line))
-    return { told: 'an access log', instead: `\`npx svc replay --import ${name}\` takes it` }
+    return { description: 'an access log', instead: `\`npx svc replay --import ${name}\` takes it` }
   return recognizeColumns(
     line.split(',').map((cell) => cell.trim().replace(/^"|"$/g, '').toLowerCase()),
     name,
@@ -54,22 +54,28 @@ export function recognize(beginning: Buffer, name: string): Recognized | undefin
 
 function recognizeJson(text: string, line: string): Recognized | undefined {
   // A list of visits may stand on one line that is longer than what was read.
-  if (/^\[?\s*\{[^{[]*"idVisit"/.test(text)) return { told: 'Matomo’s list of visits', product: 'matomo' }
+  if (/^\[?\s*\{[^{[]*"idVisit"/.test(text)) return { description: 'Matomo’s list of visits', product: 'matomo' }
   const row = parse(line)
   if (!isObject(row)) return undefined
   const has = (...names: string[]) => names.every((name) => Object.hasOwn(row, name))
-  if (has('event_timestamp', 'event_params')) return { told: 'Google Analytics’ export to BigQuery', product: 'ga4' }
+  if (has('event_timestamp', 'event_params'))
+    return { description: 'Google Analytics’ export to BigQuery', product: 'ga4' }
   if (has('site_id', 'hostname', 'pathname', 'user_id'))
-    return { told: 'Plausible’s table events_v2', product: 'plausible' }
-  if (has('event', 'distinct_id', 'properties')) return { told: 'PostHog’s export of events', product: 'posthog' }
-  return has('event_name', 'occurred_at') ? { told: 'events in our own format', product: 'own' } : undefined
+    return { description: 'Plausible’s table events_v2', product: 'plausible' }
+  if (has('event', 'distinct_id', 'properties'))
+    return { description: 'PostHog’s export of events', product: 'posthog' }
+  return has('event_name', 'occurred_at') ? { description: 'events in our own format', product: 'own' } : undefined
 }
 
 function recognizeColumns(columns: readonly string[], name: string): Recognized | undefined {
   const has = (...names: string[]) => names.every((column) => columns.includes(column))
   if (has('website_event_id', 'data_key'))
-    return { told: 'Umami’s table event_data', instead: 'give it with --event-data, beside the file of website_event' }
-  if (has('event_id', 'session_id', 'created_at')) return { told: 'Umami’s table website_event', product: 'umami' }
+    return {
+      description: 'Umami’s table event_data',
+      instead: 'give it with --event-data, beside the file of website_event',
+    }
+  if (has('event_id', 'session_id', 'created_at'))
+    return { description: 'Umami’s table website_event', product: 'umami' }
   if (/^imported_\w+\.csv/.test(name) || has('visitors', 'visit_duration') || has('visitors', 'bounce_rate'))
     return plausible
   const counted = [
@@ -84,9 +90,9 @@ function recognizeColumns(columns: readonly string[], name: string): Recognized 
     'visits',
   ]
   if (columns.length > 1 && counted.some((column) => columns.includes(column)))
-    return { told: 'a table of figures', instead: `it has ${sums}: docs/import.md#from-others` }
+    return { description: 'a table of figures', instead: `it has ${sums}: docs/import.md#from-others` }
   if (columns[0]?.startsWith('# ---'))
-    return { told: 'a report of Google Analytics', instead: `it has ${sums}: docs/import.md#from-others` }
+    return { description: 'a report of Google Analytics', instead: `it has ${sums}: docs/import.md#from-others` }
   return undefined
 }
 

@@ -56,12 +56,12 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
     await store.finish()
     showProgress(counts.sent, true)
   })
-  if (hidden > 0) progress.line(hiddenLine(hidden, workspace))
+  if (hidden > 0) progress.line(hiddenNotice(hidden, workspace))
   return counts
 }
 
 /** Tells of events that are older than the workspace may read. */
-export function hiddenLine(hidden: number, workspace: Workspace): string {
+export function hiddenNotice(hidden: number, workspace: Workspace): string {
   const are = hidden === 1 ? 'is' : 'are'
   const events = counted(hidden, 'event')
   return `${events} ${are} older than the ${readableDays(workspace)} days that can be read, and will be deleted`

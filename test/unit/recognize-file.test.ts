@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { recognize } from '../../cli/imports/recognize-file.ts'
 
 const productOf = (text: string, name = 'a.csv') => recognize(Buffer.from(text), name)?.product
-const toldOf = (text: string, name = 'a.csv') => recognize(Buffer.from(text), name)?.told
+const descriptionOf = (text: string, name = 'a.csv') => recognize(Buffer.from(text), name)?.description
 
 test.each([
   ['own', '{"event_name":"a","occurred_at":"2026-01-01T00:00:00Z","properties":{"event_params":1,"distinct_id":2}}'],
@@ -27,7 +27,7 @@ test.each([
   ['access log', '1.2.3.4 - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 2326\n', 'a.log'],
 ])('a file without events is told: %s', (told, text, name) => {
   expect(productOf(text, name)).toBeUndefined()
-  expect(toldOf(text, name)).toContain(told)
+  expect(descriptionOf(text, name)).toContain(told)
 })
 
 test.each(['', ' ', '{"event_name":', 'no json at all', '{"event_name":"a"}', '[]', '\u0000\u0001', 'a,b,c\n1,2,3'])(

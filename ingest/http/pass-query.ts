@@ -10,7 +10,7 @@
  */
 import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
 import { passedParametersMax, passedQueryBytesMax } from '../../schemas/limits/ingest-limits.ts'
-import { divide, readPiece } from '../../schemas/reference/campaign-query.ts'
+import { decodePiece, splitQuery } from '../../schemas/reference/campaign-query.ts'
 
 /**
  * @param url where the link leads, in printable ASCII
@@ -19,9 +19,9 @@ import { divide, readPiece } from '../../schemas/reference/campaign-query.ts'
  */
 export function passQuery(url: string, query: string): string {
   if (query === '') return url
-  const { start, pieces, fragment } = divide(url)
+  const { start, pieces, fragment } = splitQuery(url)
   const readings = pieces.flatMap((piece) => [piece, ...piece.split(';'), ...piece.split(/[;?]/)])
-  const taken = new Set(readings.map((piece) => comparable(readPiece(piece)[0])))
+  const taken = new Set(readings.map((piece) => comparable(decodePiece(piece)[0])))
   const room = Math.min(passedQueryBytesMax, trackingUrlBytesMax - url.length)
   const added: string[] = []
   let length = 0
@@ -40,7 +40,7 @@ export function passQuery(url: string, query: string): string {
 const piecesReadMax = 2 * passedParametersMax
 
 function isFree(piece: string, taken: ReadonlySet<string>): boolean {
-  const [name] = readPiece(piece.toWellFormed())
+  const [name] = decodePiece(piece.toWellFormed())
   // Some readers take a name to end at a control character.
   if (name === '' || /[\p{Cc}[\]]/u.test(name)) return false
   const own = comparable(name)

@@ -5,7 +5,7 @@
  * blanks) are percent-encoded, and a host in another script gets its ASCII name. If a parameter is in both, the link's
  * wins. Held by test/property/tracking-url.test.ts.
  */
-import { divide, readPiece } from '../reference/campaign-query.ts'
+import { decodePiece, splitQuery } from '../reference/campaign-query.ts'
 
 /** Scheme and authority, as every reader of URLs divides them; without that text there is none to divide. */
 const beginning = /^https?:\/\/[^/?#\\]+/i
@@ -51,8 +51,8 @@ export function trackingParamsOf(link: LinkParameters): Record<string, string> {
  */
 export function trackingUrlOf(destination: string, params: Readonly<Record<string, string>>): string {
   const authority = beginning.exec(destination)![0]
-  const { start: path, pieces, fragment } = divide(destination.slice(authority.length))
-  const kept = pieces.filter((piece) => !Object.hasOwn(params, readPiece(piece)[0]))
+  const { start: path, pieces, fragment } = splitQuery(destination.slice(authority.length))
+  const kept = pieces.filter((piece) => !Object.hasOwn(params, decodePiece(piece)[0]))
   const own = Object.entries(params).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   const before = kept.join('&')
   const all = before === '' ? own : [before, ...own]

@@ -5,7 +5,7 @@ import { linkUtmLengthMax } from '../limits/api-limits.ts'
  * Everything before the query, its pieces, and the fragment with its mark. It begins with the first `#`, even if further marks
  * follow.
  */
-export function divide(url: string): { start: string; pieces: string[]; fragment: string } {
+export function splitQuery(url: string): { start: string; pieces: string[]; fragment: string } {
   const hash = url.indexOf('#')
   const [whole, fragment] = hash < 0 ? [url, ''] : [url.slice(0, hash), url.slice(hash)]
   const mark = whole.indexOf('?')
@@ -15,23 +15,23 @@ export function divide(url: string): { start: string; pieces: string[]; fragment
 }
 
 /** As a form's reader decodes the piece; behind the `&` a question mark is part of the name. */
-export function readPiece(piece: string): [name: string, value: string] {
+export function decodePiece(piece: string): [name: string, value: string] {
   return [...new URLSearchParams(`&${piece}`)][0] ?? ['', '']
 }
 
 /** The first value of a parameter; undefined: the URL hasn't got it. */
 export function paramOf(url: string, name: string): string | undefined {
-  return divide(url)
-    .pieces.map(readPiece)
+  return splitQuery(url)
+    .pieces.map(decodePiece)
     .find(([own]) => own === name)?.[1]
 }
 
 /** @param value empty: the parameter goes. It keeps its place; a new one is the last. */
 export function withParam(url: string, name: string, value: string): string {
-  const { start, pieces, fragment } = divide(url)
+  const { start, pieces, fragment } = splitQuery(url)
   const own = value === '' ? [] : [`${name}=${encodeURIComponent(value.toWellFormed())}`]
-  const at = pieces.findIndex((piece) => readPiece(piece)[0] === name)
-  const others = (some: string[]) => some.filter((piece) => readPiece(piece)[0] !== name)
+  const at = pieces.findIndex((piece) => decodePiece(piece)[0] === name)
+  const others = (some: string[]) => some.filter((piece) => decodePiece(piece)[0] !== name)
   const written = at < 0 ? [...pieces, ...own] : [...pieces.slice(0, at), ...own, ...others(pieces.slice(at))]
   return `${start}${written.length === 0 ? '' : '?'}${written.join('&')}${fragment}`
 }
@@ -42,7 +42,7 @@ export function withParam(url: string, name: string, value: string): string {
  * can't be stored.
  */
 export function ownUtm(url: string): { utm_source?: string; utm_medium?: string } {
-  const pieces = divide(url).pieces.map(readPiece)
+  const pieces = splitQuery(url).pieces.map(decodePiece)
   const named = (['utm_source', 'utm_medium'] as const).flatMap((name) => {
     const value = pieces.find(([own, value]) => own === name && value !== '')?.[1]
     if (value === undefined) return []

@@ -1,6 +1,6 @@
 /** Leaves for the platform's page, where somebody signs in; the browser comes back to connect.tsx. */
 import type { AccountSignInAddress } from '../../schemas/resources/social-account.ts'
-import { beginAnewAfterBack } from './after-back.ts'
+import { beginAnewAfterBack } from './reload-after-back.ts'
 import { type RefusedWrite, send } from './query.ts'
 
 /** Longer than the server waits for a platform, which it asks up to three times. */

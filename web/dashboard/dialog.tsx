@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { tellLateRefusal } from './late-refusal.tsx'
 import { Refusal } from './parts.tsx'
 import { remove, type Sent } from './query.ts'
-import { untilShown } from './shown-writes.ts'
+import { untilShown } from './answer-freshness.ts'
 import { HeldInDialog, mayClose, type Unsaved } from './unsaved.ts'
 
 interface DialogProps {

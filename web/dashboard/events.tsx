@@ -17,7 +17,7 @@ import {
   readEvents,
   writeEvents,
 } from './events-view.ts'
-import type { PageProps } from './later.tsx'
+import type { PageProps } from './lazy-page.tsx'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { serverNow, todayIn } from './request.ts'

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { ownUtm } from '../../schemas/reference/campaign-query.ts'
 import { number, time } from './format.ts'
-import type { PageProps } from './later.tsx'
+import type { PageProps } from './lazy-page.tsx'
 import { CampaignFields, destinationProps, ownFields, useDestination } from './link-campaign.tsx'
 import { chosenDomain, DomainField, DomainFilter } from './link-domain.tsx'
 import { EditLink, ExpiryFields, type Link, PasswordField, takePassword } from './link-form.tsx'

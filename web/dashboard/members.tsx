@@ -9,7 +9,7 @@ import { Panel } from './panel.tsx'
 import { ShownOnce, useMade } from './parts.tsx'
 import { remove, type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { addressOf } from './shared-page.ts'
-import { useChosen } from './use-chosen.ts'
+import { useChosen } from './use-optimistic-choice.ts'
 
 type Answer = (typeof MembersResource)['_output']
 type Member = Answer['members'][number]

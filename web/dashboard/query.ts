@@ -1,10 +1,10 @@
 /** Asks the API as whoever is signed in, or by a shared link: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
-import { beginAnewAfterBack } from './after-back.ts'
-import { takeWhatCame } from './page-answers.ts'
+import { beginAnewAfterBack } from './reload-after-back.ts'
+import { takeWhatCame } from './first-answers.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 import { isShared } from './shared-page.ts'
-import { answeredWrites, countAnsweredWrite, makeLook, untilShown } from './shown-writes.ts'
+import { answeredWrites, countAnsweredWrite, makeLook, untilShown } from './answer-freshness.ts'
 
 export interface Failed {
   readonly since: Date

@@ -6,7 +6,7 @@ import { FormDialog, Removal } from './dialog.tsx'
 import { Panel } from './panel.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { ReportState } from './report-state.tsx'
-import { useChosen } from './use-chosen.ts'
+import { useChosen } from './use-optimistic-choice.ts'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']

@@ -1,5 +1,5 @@
 /** Whether single keys act in this browser. Whoever speaks to it sets them off by every word, and may turn them off. */
-import { keepIn, keptIn } from './kept-in-browser.ts'
+import { keepIn, keptIn } from './local-storage.ts'
 
 const place = 'single keys'
 let areOn = keptIn(place) !== 'off'

@@ -1,6 +1,6 @@
 /** The name of the workspace; for a member of several, the choice between them. */
 import { inWorkspace } from '../../schemas/workspace-address.ts'
-import { beginAnewAfterBack } from './after-back.ts'
+import { beginAnewAfterBack } from './reload-after-back.ts'
 import { openByKey } from './choice.tsx'
 import type { Joined } from './may.ts'
 import { endRequests } from './request.ts'

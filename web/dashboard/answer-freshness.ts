@@ -1,13 +1,13 @@
 /** Answers on the page that are older than a write: a dialog that changes a list stays until the list has the change. */
 
-interface Look {
+interface TrackedAnswer {
   /** That of its question, under `/api/v1`. */
   path: string
   /** The answer is older than the last write that it would show. */
   isOld: boolean
 }
 
-const looks = new Set<Look>()
+const tracked = new Set<TrackedAnswer>()
 const changes = new EventTarget()
 let answered = 0
 
@@ -22,33 +22,33 @@ export function answeredWrites(): number {
 export function countAnsweredWrite(path: string): void {
   answered += 1
   const named = new RegExp(`\\b${/[\w-]+/.exec(path)?.[0]}\\b`)
-  for (const look of looks) look.isOld ||= named.test(look.path)
+  for (const one of tracked) one.isOld ||= named.test(one.path)
 }
 
 /** Follows one question, for as long as its answer is looked at. */
-export function makeLook() {
-  const look: Look = { path: '', isOld: false }
+export function trackAnswer() {
+  const own: TrackedAnswer = { path: '', isOld: false }
   // One that begins anew has ended first.
   const tell = () => queueMicrotask(() => changes.dispatchEvent(new Event('renewed')))
   return {
     begin(path: string) {
-      look.path = path
-      looks.add(look)
+      own.path = path
+      tracked.add(own)
     },
     /** @param knows how many writes were answered when it was asked */
     renew(knows: number) {
-      if (knows === answered) look.isOld = false
+      if (knows === answered) own.isOld = false
       tell()
     },
     end() {
-      looks.delete(look)
+      tracked.delete(own)
       tell()
     },
   }
 }
 
 /** Resolves once nothing is shown that is older than the last write. */
-export function untilShown(): Promise<void> {
+export function untilFresh(): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)
@@ -56,7 +56,7 @@ export function untilShown(): Promise<void> {
       resolve()
     }
     const check = () => {
-      if (![...looks].some(({ isOld }) => isOld)) end()
+      if (![...tracked].some(({ isOld }) => isOld)) end()
     }
     const timer = setTimeout(end, shownWithinMs)
     changes.addEventListener('renewed', check)

@@ -9,7 +9,7 @@ import { showTimezone } from './format.ts'
 import { follow, isShown, pushAddress, replaceAddress } from './history-entries.ts'
 import { focusMain, holdDisabled, keepFocus } from './kept-focus.ts'
 import { LateRefusal } from './late-refusal.tsx'
-import { Later, type Page } from './lazy-page.tsx'
+import { LazyPage, type Page } from './lazy-page.tsx'
 import { type Joined, showRole } from './may.ts'
 import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
@@ -158,7 +158,7 @@ function App() {
       <LateRefusal />
       {hasHelp && <KeysDialog close={() => setHelp(false)} />}
       {!isShared && pathname === allWorkspacesPath && joined !== undefined ? (
-        <Later key={pathname} load={loadAllWorkspaces} props={{}} />
+        <LazyPage key={pathname} load={loadAllWorkspaces} props={{}} />
       ) : failure && (!isKnown || failure.isMissing) ? (
         <main>
           <Failure {...failure} />
@@ -174,7 +174,7 @@ function App() {
     if (!shownPages.some(([path]) => path === pathname)) return <NoPage navigate={navigate} />
     const load = chunks[pathname]
     const props = { search, workspace: workspace!, navigate }
-    if (load !== undefined) return <Later key={pathname} load={load} props={props} />
+    if (load !== undefined) return <LazyPage key={pathname} load={load} props={props} />
     return <OverviewPage view={readView(search)} workspace={workspace!} navigate={navigate} go={go} />
   }
 }

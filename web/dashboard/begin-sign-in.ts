@@ -1,7 +1,7 @@
 /** Leaves for the platform's page, where somebody signs in; the browser comes back to connect.tsx. */
 import type { AccountSignInAddress } from '../../schemas/resources/social-account.ts'
-import { beginAnewAfterBack } from './reload-after-back.ts'
 import { type RefusedWrite, send } from './query.ts'
+import { reloadAfterBack } from './reload-after-back.ts'
 
 /** Longer than the server waits for a platform, which it asks up to three times. */
 export const withinPlatformMs = 150_000
@@ -12,7 +12,7 @@ export async function leaveForSignIn(body: object): Promise<RefusedWrite> {
     withinMs: withinPlatformMs,
   })
   if ('refusal' in sent) return sent
-  beginAnewAfterBack()
+  reloadAfterBack()
   location.assign(sent.made.address)
   return new Promise(() => undefined)
 }

@@ -1,10 +1,10 @@
 /** Dialogs over the page, by the browser's own element: it holds the focus, and Escape closes it. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { untilFresh } from './answer-freshness.ts'
 import { tellLateRefusal } from './late-refusal.tsx'
 import { Refusal } from './parts.tsx'
 import { remove, type Sent } from './query.ts'
-import { untilShown } from './answer-freshness.ts'
 import { HeldInDialog, mayClose, type Unsaved } from './unsaved.ts'
 
 interface DialogProps {
@@ -167,7 +167,7 @@ export function FormDialog<Made>(props: FormDialogProps<Made>) {
       return setRefused({ about, text: sent.refusal })
     }
     made?.(sent.made)
-    await untilShown()
+    await untilFresh()
     setSending(false)
     closeThis()
   }

@@ -5,7 +5,7 @@ import { FormDialog } from './dialog.tsx'
 import { may } from './may.ts'
 import { PanelTitle } from './panel.tsx'
 import { Facts, Failure, Refusal } from './parts.tsx'
-import { consult, type Sent, send, useAnswer, useRefusal } from './query.ts'
+import { fetchOnce, type Sent, send, useAnswer, useRefusal } from './query.ts'
 
 type Rules = (typeof ExclusionsResource)['_output']
 type ShownRules = (typeof ExclusionsForCaller)['_output']
@@ -75,7 +75,7 @@ function shownList(name: keyof Rules, entries: readonly string[]): string {
 
 /** To the list as it is then: somebody else may have changed it meanwhile. */
 async function addAddress(own: string): Promise<Sent<Rules>> {
-  const known = await consult<ShownRules>('/exclusions')
+  const known = await fetchOnce<ShownRules>('/exclusions')
   if ('refusal' in known) return known
   return send<Rules>('PATCH', '/exclusions', { addresses: [...known.made.addresses, own] })
 }

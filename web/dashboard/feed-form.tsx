@@ -6,7 +6,7 @@ import type { Feed } from './feeds.tsx'
 import { may } from './may.ts'
 import { Choices, Refusal } from './parts.tsx'
 import type { Account } from './post-draft.ts'
-import { consult, send, useAnswer, useRefusal } from './query.ts'
+import { fetchOnce, send, useAnswer, useRefusal } from './query.ts'
 
 type Preview = (typeof FeedPreview)['_output']
 
@@ -82,7 +82,7 @@ function PreviewOfEntries() {
     const data = new FormData(form)
     const url = data.get('url')
     setAwaited(true)
-    const sent = await consult<Preview>('/feeds/preview', { url, template: data.get('template') })
+    const sent = await fetchOnce<Preview>('/feeds/preview', { url, template: data.get('template') })
     setAwaited(false)
     done(sent)
     setPreview('made' in sent ? sent.made : undefined)

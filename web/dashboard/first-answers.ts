@@ -1,10 +1,10 @@
-/** Answers that the page came with, by path; each is taken once. */
+/** Answers that the page came with, by path (api/dashboard/first-answers.ts). Each is taken once. */
 
 const came = new Map<string, unknown>(
   Object.entries(JSON.parse(globalThis.document?.getElementById('answers')?.textContent ?? '{}')),
 )
 
-export function takeWhatCame<Answer>(path: string | undefined): { path: string; answer: Answer } | undefined {
+export function takeFirstAnswer<Answer>(path: string | undefined): { path: string; answer: Answer } | undefined {
   const [name = '', query] = path?.split('?') ?? []
   const sorted = new URLSearchParams(query)
   sorted.sort()

@@ -13,13 +13,13 @@ export interface PageProps {
 }
 export type Page = ComponentType<PageProps>
 
-interface LaterProps<Props> {
+interface LazyPageProps<Props> {
   load(): Promise<ComponentType<Props>>
   /** Those of the page. */
   readonly props: Props
 }
 
-export function Later<Props extends object>({ load, props }: LaterProps<Props>) {
+export function LazyPage<Props extends object>({ load, props }: LazyPageProps<Props>) {
   const [loaded, setLoaded] = useState<{ readonly page: ComponentType<Props> }>()
   const [since, setSince] = useState<Date>()
   useEffect(() => {

@@ -5,7 +5,7 @@ import { fileBytesMax, fileRowsMax, portionsOf } from './csv-portions.ts'
 import { Dialog, useIsOpen } from './dialog.tsx'
 import { number } from './format.ts'
 import { Refusal } from './parts.tsx'
-import { consult, type Sent, send } from './query.ts'
+import { fetchOnce, type Sent, send } from './query.ts'
 import { useUnsaved } from './unsaved.ts'
 
 /** The API makes the links of a portion one by one, which a machine with much to do takes long for. */
@@ -70,7 +70,7 @@ function ImportDialog({ close }: { close(): void }) {
       setSeen({ rows: [], refusal: `A file has at most ${number(fileRowsMax)} rows and 32 MiB.` })
       return
     }
-    const taken = await takeAll(texts, (csv) => consult('/links/import/preview', { csv }))
+    const taken = await takeAll(texts, (csv) => fetchOnce('/links/import/preview', { csv }))
     setPortions(texts)
     setProgress('')
     setSeen(taken)

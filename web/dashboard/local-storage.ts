@@ -1,6 +1,6 @@
 /** Texts that this browser remembers for the dashboard, by name. Frames within other sites may have no storage: nothing is remembered there. */
 
-export function keptIn(place: string): string | null {
+export function readStored(place: string): string | null {
   try {
     return localStorage.getItem(place)
   } catch {
@@ -8,7 +8,7 @@ export function keptIn(place: string): string | null {
   }
 }
 
-export function keepIn(place: string, text: string): void {
+export function writeStored(place: string, text: string): void {
   try {
     localStorage.setItem(place, text)
   } catch {

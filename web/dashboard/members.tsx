@@ -9,7 +9,7 @@ import { Panel } from './panel.tsx'
 import { ShownOnce, useMade } from './parts.tsx'
 import { remove, type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { addressOf } from './shared-page.ts'
-import { useChosen } from './use-optimistic-choice.ts'
+import { useOptimisticChoice } from './use-optimistic-choice.ts'
 
 type Answer = (typeof MembersResource)['_output']
 type Member = Answer['members'][number]
@@ -142,7 +142,7 @@ interface RoleProps {
 function RoleOf({ member, done }: RoleProps) {
   const { id, email, role } = member
   const put = (next: string) => send('PATCH', `/members/${id}`, { role: next })
-  const { shown, change } = useChosen({ row: member, known: role, put })
+  const { shown, change } = useOptimisticChoice({ row: member, known: role, put })
   return (
     <select
       aria-label={`Role of ${email}`}

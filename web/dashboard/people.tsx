@@ -5,7 +5,7 @@ import { Confirm, useWhileOpen } from './dialog.tsx'
 import { fittingMoney, money, number, time } from './format.ts'
 import { Timeline } from './journey.tsx'
 import { journeyEventsMax } from './journey-lines.ts'
-import { useKeptTop } from './scroll-restoration.ts'
+import { useScrollRestoration } from './scroll-restoration.ts'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
@@ -51,7 +51,7 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
         contact_id === null ? { before_anonymous_id: anonymous_id ?? '' } : { before_id: String(contact_id) },
     },
   )
-  useKeptTop(answer !== undefined)
+  useScrollRestoration(answer !== undefined)
   return (
     <main>
       {failure && <Failure {...failure} />}

@@ -1,7 +1,7 @@
 /** Makes a draft that says the same as a post. Files that were deleted since are left out: a published post still names them. */
 import type { PostPreview } from '../../schemas/resources/post.ts'
 import { copyOf, type Post, type SentDraft } from './post-draft.ts'
-import { consult, type Sent, send } from './query.ts'
+import { fetchOnce, type Sent, send } from './query.ts'
 
 export interface Duplicate {
   readonly post: Post
@@ -28,7 +28,7 @@ export async function duplicate(post: Post): Promise<Sent<Duplicate>> {
 
 /** Ids of media that there are no more. */
 async function deletedFilesOf(copy: SentDraft): Promise<ReadonlySet<number>> {
-  const told = await consult<(typeof PostPreview)['_output']>('/posts/preview', copy)
+  const told = await fetchOnce<(typeof PostPreview)['_output']>('/posts/preview', copy)
   if ('refusal' in told) return new Set()
   const missing = told.made.issues.filter(({ code }) => code === 'media_not_found')
   return new Set(missing.map(({ loc }) => loc.slice(1).reduce(memberOf, copy) as number))

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { PostPreview } from '../../schemas/resources/post.ts'
 import type { Draft, SentDraft } from './post-draft.ts'
-import { consult } from './query.ts'
+import { fetchOnce } from './query.ts'
 
 type Preview = (typeof PostPreview)['_output']
 
@@ -29,7 +29,7 @@ export function usePreview(draft: SentDraft, altTextSaves: number): Told {
     const body = JSON.parse(asked) as SentDraft
     let isGone = false
     async function ask(): Promise<void> {
-      const sent = await consult<Preview>('/posts/preview', body)
+      const sent = await fetchOnce<Preview>('/posts/preview', body)
       if (isGone) return
       if ('made' in sent) setPreview(sent.made)
       setRefusal('refusal' in sent ? sent.refusal : '')

@@ -6,7 +6,7 @@ import { useRef } from 'preact/hooks'
 import { changesOf } from './changes-of.ts'
 import { type Account, asSent, type Draft, draftOf, type Post, type SentDraft } from './post-draft.ts'
 import { stepsFromFailed, takeSteps } from './post-steps.ts'
-import { consult, type RefusedWrite, type Sent, send } from './query.ts'
+import { fetchOnce, type RefusedWrite, type Sent, send } from './query.ts'
 
 /** The post as it is known to be saved. */
 interface Version {
@@ -84,7 +84,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
   async function readChanged({ status }: RefusedWrite): Promise<Post | undefined> {
     const known = saved.current
     if (status === undefined || !mayBeChanged.includes(status) || known === undefined) return undefined
-    const sent = await consult<Post>(`/posts/${known.id}`)
+    const sent = await fetchOnce<Post>(`/posts/${known.id}`)
     return 'made' in sent && sent.made.updated_at !== known.updated_at ? sent.made : undefined
   }
 

@@ -6,7 +6,7 @@ import { dayAfter, dayInWords, firstWeekday, weekOf } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { time, timeOfDay } from './format.ts'
 import { Refusal } from './parts.tsx'
-import { consult, send } from './query.ts'
+import { fetchOnce, send } from './query.ts'
 
 type Times = (typeof PostingTimes)['_output']
 type PostingTime = Times['times'][number]
@@ -60,7 +60,7 @@ export function PostingTimesEditor({ known, timezone, close }: EditorProps) {
   /** Each is of the list as it is then: others may have changed it meanwhile. */
   const change = (changeOf: (before: readonly PostingTime[]) => PostingTime[]) => {
     latest.current = latest.current.then(async () => {
-      const before = await consult<Times>('/posting-times')
+      const before = await fetchOnce<Times>('/posting-times')
       const sent =
         'refusal' in before
           ? before

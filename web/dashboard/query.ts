@@ -1,10 +1,10 @@
 /** Asks the API as whoever is signed in, or by a shared link: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
-import { beginAnewAfterBack } from './reload-after-back.ts'
-import { takeWhatCame } from './first-answers.ts'
+import { answeredWrites, countAnsweredWrite, trackAnswer, untilFresh } from './answer-freshness.ts'
+import { takeFirstAnswer } from './first-answers.ts'
+import { reloadAfterBack } from './reload-after-back.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 import { isShared } from './shared-page.ts'
-import { answeredWrites, countAnsweredWrite, makeLook, untilShown } from './answer-freshness.ts'
 
 export interface Failed {
   readonly since: Date
@@ -53,7 +53,7 @@ let signOutSentAt = Number.NEGATIVE_INFINITY
 /** The form that signs out was sent. A 401 doesn't navigate meanwhile: that would cancel the form. */
 export function signOutSent(): void {
   signOutSentAt = performance.now()
-  beginAnewAfterBack()
+  reloadAfterBack()
 }
 
 async function read(path: string, signal: AbortSignal): Promise<unknown> {
@@ -79,11 +79,11 @@ export function useAnswer<Answer>(
   path: string | undefined,
   { isHurried = () => false, againMs = liveMs }: UseOptions<Answer> = {},
 ): Asked<Answer> {
-  const [known, setKnown] = useState(() => takeWhatCame<Answer>(path))
+  const [known, setKnown] = useState(() => takeFirstAnswer<Answer>(path))
   const [failed, setFailed] = useState<Failed & { readonly path: string }>()
   /** Another number asks at once. */
   const [round, setRound] = useState(0)
-  const [look] = useState(makeLook)
+  const [tracked] = useState(trackAnswer)
   useEffect(() => {
     if (path === undefined) return
     const asked = path
@@ -91,7 +91,7 @@ export function useAnswer<Answer>(
     let timer: ReturnType<typeof setTimeout> | undefined
     let isAsking = false
     let cameOnline = false
-    look.begin(asked)
+    tracked.begin(asked)
 
     async function ask(): Promise<void> {
       let waitMs = isShared ? Math.max(againMs, liveMs) : againMs
@@ -106,7 +106,7 @@ export function useAnswer<Answer>(
         const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
         setKnown({ path: asked, answer })
         setFailed(undefined)
-        look.renew(knows)
+        tracked.renew(knows)
         if (isHurried(answer)) waitMs = soonAgainMs
       } catch (error) {
         if (leaving.signal.aborted) return
@@ -117,7 +117,7 @@ export function useAnswer<Answer>(
           const since = before?.path === asked ? before.since : new Date()
           return { path: asked, since, text, isRefused, isMissing }
         })
-        look.renew(knows)
+        tracked.renew(knows)
         if (isMissing) return
         // It was sent before the network was back.
         if (cameOnline) {
@@ -151,7 +151,7 @@ export function useAnswer<Answer>(
     else void ask()
     return () => {
       leaving.abort()
-      look.end()
+      tracked.end()
       clearTimeout(timer)
     }
   }, [path, round])
@@ -228,12 +228,12 @@ export function send<Answer>(
 export async function remove(path: string): Promise<Sent<unknown>> {
   const sent = await send('DELETE', path)
   if ('refusal' in sent && sent.status !== 404) return sent
-  await untilShown()
+  await untilFresh()
   return { made: undefined }
 }
 
 /** Asks once, and changes nothing. @param body of a question that needs one */
-export async function consult<Answer>(path: string, body?: object): Promise<Sent<Answer>> {
+export async function fetchOnce<Answer>(path: string, body?: object): Promise<Sent<Answer>> {
   try {
     return sentOf(await request(path, body && { method: 'POST', ...inJson(body) }))
   } catch (error) {

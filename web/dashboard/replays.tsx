@@ -2,7 +2,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Replay } from '../../schemas/resources/replay.ts'
 import { duration, number, time } from './format.ts'
-import { useKeptTop } from './scroll-restoration.ts'
 import type { PageProps } from './lazy-page.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
@@ -10,6 +9,7 @@ import { Panel } from './panel.tsx'
 import { Failure, PageLink } from './parts.tsx'
 import { personAddress } from './person-address.ts'
 import { OneReplay } from './replay-player.tsx'
+import { useScrollRestoration } from './scroll-restoration.ts'
 import { addressOf } from './shared-page.ts'
 
 const listed = 50
@@ -42,7 +42,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
-  useKeptTop(answer !== undefined)
+  useScrollRestoration(answer !== undefined)
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const next = new URLSearchParams()

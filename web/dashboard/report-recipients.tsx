@@ -6,7 +6,7 @@ import { FormDialog, Removal } from './dialog.tsx'
 import { Panel } from './panel.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { ReportState } from './report-state.tsx'
-import { useChosen } from './use-optimistic-choice.ts'
+import { useOptimisticChoice } from './use-optimistic-choice.ts'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']
@@ -114,7 +114,7 @@ interface SwitchProps {
 function Switch({ of: recipient, name, done }: SwitchProps) {
   const { id, email, every } = recipient
   const put = (isOn: boolean) => send('PATCH', `/report-recipients/${id}`, { [name]: isOn })
-  const { shown, change } = useChosen({ row: recipient, known: recipient[name], put })
+  const { shown, change } = useOptimisticChoice({ row: recipient, known: recipient[name], put })
   return (
     <label>
       <input

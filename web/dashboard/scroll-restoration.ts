@@ -1,9 +1,9 @@
-/** Back leads to where the page was scrolled: the browser looks for that place before the page's answer is there. */
+/** Scrolls a page back to where it was left: the browser would do so before the page's answer is there. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { keep, kept } from './history-entries.ts'
 
 /** @param isThere whether what stood there has come */
-export function useKeptTop(isThere: boolean): void {
+export function useScrollRestoration(isThere: boolean): void {
   const top = useRef(kept().top)
   useLayoutEffect(() => {
     if (!isThere || top.current === undefined) return

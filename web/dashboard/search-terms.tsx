@@ -6,9 +6,9 @@ import { searchQuestionOf, type View } from './address.ts'
 import { ChangeMark } from './change-mark.tsx'
 import { linesOf } from './csv.ts'
 import { changeOf, daysInWords, number, percent } from './format.ts'
-import { keepIn, keptIn } from './local-storage.ts'
+import { writeStored, readStored } from './local-storage.ts'
 import { Refusal } from './parts.tsx'
-import { consult, useAnswer, useRefusal } from './query.ts'
+import { fetchOnce, useAnswer, useRefusal } from './query.ts'
 import { save } from './save-file.ts'
 
 /** Figures change once a day; a first pull takes minutes. */
@@ -32,14 +32,14 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
   const { answer, failure, isStale } = useAnswer<SearchTerms>(path, { againMs })
   const panel = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
-    if (answer) keepIn(heightPlace(workspaceId), String(panel.current?.offsetHeight ?? 0))
+    if (answer) writeStored(heightPlace(workspaceId), String(panel.current?.offsetHeight ?? 0))
   }, [answer, workspaceId])
   // The row that was chosen is gone: the keyboard goes on from its name.
   useEffect(() => {
     if (chosen !== undefined) heading.current?.focus()
   }, [chosen])
   if (answer === undefined) {
-    const height = failure ? 0 : Number(keptIn(heightPlace(workspaceId)))
+    const height = failure ? 0 : Number(readStored(heightPlace(workspaceId)))
     return height > 0 ? (
       <section class="panel" aria-label={titles.query} aria-busy style={{ height: `${height}px` }} />
     ) : null
@@ -49,7 +49,7 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
   const rows = rowsOf(answer, of)
   const { totals, previous } = answer
   const saveAll = async () => {
-    const sent = await consult<SearchTerms>(`${path}&limit=${searchListRowsMax}`)
+    const sent = await fetchOnce<SearchTerms>(`${path}&limit=${searchListRowsMax}`)
     done(sent)
     if ('made' in sent) save(`${titles[of]}.csv`, linesOf(fileOf(of, rowsOf(sent.made, of))))
   }

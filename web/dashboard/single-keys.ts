@@ -1,8 +1,8 @@
 /** Whether single keys act in this browser. Whoever speaks to it sets them off by every word, and may turn them off. */
-import { keepIn, keptIn } from './local-storage.ts'
+import { writeStored, readStored } from './local-storage.ts'
 
 const place = 'single keys'
-let areOn = keptIn(place) !== 'off'
+let areOn = readStored(place) !== 'off'
 
 /** Whether a key alone does something on the page. */
 export function doKeysAct(): boolean {
@@ -12,5 +12,5 @@ export function doKeysAct(): boolean {
 /** Remembers it for this browser where that is possible, else for the page. */
 export function letKeysAct(isOn: boolean): void {
   areOn = isOn
-  keepIn(place, isOn ? 'on' : 'off')
+  writeStored(place, isOn ? 'on' : 'off')
 }

@@ -1,4 +1,4 @@
-/** A choice in a row of a list that is sent at once: it is shown until an answer that was asked for after it is there. */
+/** A choice in a row of a list. It is sent at once, and shown until an answer that was asked for after it is there. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Sent } from './query.ts'
 
@@ -10,7 +10,7 @@ interface ChosenOf<Value> {
 }
 
 /** Several are sent in their order: by quick hands, and by browsers that choose each value on the way. */
-export function useChosen<Value>({ row, known, put }: ChosenOf<Value>) {
+export function useOptimisticChoice<Value>({ row, known, put }: ChosenOf<Value>) {
   const [chosen, choose] = useState<{ readonly value: Value }>()
   const newest = useRef<Promise<Sent<unknown>>>(undefined)
   useLayoutEffect(() => {

@@ -1,8 +1,8 @@
 /** The name of the workspace; for a member of several, the choice between them. */
 import { inWorkspace } from '../../schemas/workspace-address.ts'
-import { beginAnewAfterBack } from './reload-after-back.ts'
 import { openByKey } from './choice.tsx'
 import type { Joined } from './may.ts'
+import { reloadAfterBack } from './reload-after-back.ts'
 import { endRequests } from './request.ts'
 import { mayLeavePage } from './unsaved.ts'
 
@@ -52,7 +52,7 @@ export function WorkspaceName({ shown, joined = [], showAll }: NameProps) {
 export function goToWorkspace(id: number): boolean {
   if (!mayLeavePage()) return false
   endRequests()
-  beginAnewAfterBack()
+  reloadAfterBack()
   // Until the other page comes, the name above is its own already: nothing of this one is taken for it, or written into it.
   document.getElementById('app')!.inert = true
   location.assign(inWorkspace('/dashboard', id))

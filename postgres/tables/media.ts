@@ -164,6 +164,17 @@ export function listMedia(
   )
 }
 
+/** An asset of the workspace that is there, with the posts that show it. */
+export async function readUsedMedia(
+  q: Queryable,
+  workspaceId: number,
+  id: number,
+  titlesMax: number,
+): Promise<UsedMedia> {
+  const [media] = await listMedia(q, workspaceId, { limit: 1, beforeId: id + 1, titlesMax })
+  return media!
+}
+
 /** Which of these files of the workspace are of some asset. */
 export async function findMediaBytes(q: Queryable, workspaceId: number, files: readonly Buffer[]): Promise<Buffer[]> {
   const rows = await q.query<{ sha256: Buffer }>(

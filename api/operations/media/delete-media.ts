@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { deleteMedia as deleteMediaRows, isMediaAwaited, listMedia, lockMedia } from '../../../postgres/tables/media.ts'
+import {
+  deleteMedia as deleteMediaRows,
+  isMediaAwaited,
+  lockMedia,
+  readUsedMedia,
+} from '../../../postgres/tables/media.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { mediaTitlesMax } from '../../../schemas/limits/media-limits.ts'
@@ -27,12 +32,11 @@ export const deleteMedia = defineOperation({
     const asset = await lockMedia(pg, workspace.id, id)
     if (asset === null) throw problem('media_not_found')
     if (await isMediaAwaited(pg, id)) throw problem('media_in_use')
-    // The newest before the next id is the one.
-    const [shown] = await listMedia(pg, workspace.id, { limit: 1, beforeId: id + 1, titlesMax: mediaTitlesMax })
+    const shown = await readUsedMedia(pg, workspace.id, id, mediaTitlesMax)
     await deleteMediaRows(pg, id)
     onCommit(async (transaction) => {
       await removeUnreferenced(storage, { transaction }, workspace.id, asset.sha256)
     })
-    return serializeMedia(shown!, config.apiHost)
+    return serializeMedia(shown, config.apiHost)
   },
 })

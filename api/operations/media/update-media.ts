@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
-import { listMedia, listWaitingPlatforms, lockPostsShowing, setMediaAltText } from '../../../postgres/tables/media.ts'
+import {
+  listWaitingPlatforms,
+  lockPostsShowing,
+  readUsedMedia,
+  setMediaAltText,
+} from '../../../postgres/tables/media.ts'
 import { noteChangedMedia } from '../../../postgres/tables/post-reviews.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
@@ -30,10 +35,7 @@ export const updateMedia = defineOperation({
     if (before === null) throw problem('media_not_found')
     await requireShortEnough(pg, id, alt_text)
     if (before !== alt_text) await noteChangedMedia(pg, id, new Date(clock.now()).toISOString())
-    // The newest before the next id is the one.
-    const page = { limit: 1, beforeId: id + 1, titlesMax: mediaTitlesMax }
-    const [media] = await listMedia(pg, workspace.id, page)
-    return serializeMedia(media!, config.apiHost)
+    return serializeMedia(await readUsedMedia(pg, workspace.id, id, mediaTitlesMax), config.apiHost)
   },
 })
 

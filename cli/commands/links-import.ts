@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
+import { emitLinksCreated } from '../../api/operations/links/emit-created.ts'
 import { countOutcomes, type ImportedLinks, importRows } from '../../api/operations/links/import-rows.ts'
 import {
   type ImportColumns,
@@ -7,7 +8,6 @@ import {
   readLinksCsv,
   UnreadableLinks,
 } from '../../api/operations/links/read-links-csv.ts'
-import { emitLinksCreated } from '../../api/operations/links/emit-created.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { PublicHosts } from '../../runtime/public-hosts.ts'
@@ -40,13 +40,13 @@ export const importLinkFile = defineCommand({
       clock: systemClock,
       config,
     })
-    if (options.flag('dry-run')) return resultOf(workspaceId, await importRows(rows, false, contextOf(pg)))
+    if (options.flag('dry-run')) return resultOf(workspaceId, await importRows(rows, 'preview', contextOf(pg)))
     const all: ImportedLinks = { rows: [], links: [] }
     for (let at = 0; at < rows.length; at += linksImportedMax) {
       signal.throwIfAborted()
       const some = await pg.transaction(async (tx) => {
         await lockForImport(tx, workspaceId)
-        const imported = await importRows(rows.slice(at, at + linksImportedMax), true, contextOf(tx))
+        const imported = await importRows(rows.slice(at, at + linksImportedMax), 'import', contextOf(tx))
         await emitLinksCreated(tx, workspaceId, imported.links, config.shortUrlHost)
         const link_ids = imported.links.map(({ id }) => id)
         if (link_ids.length > 0) await auditCommand(tx, workspaceId, 'link.import', null, { link_ids })

@@ -3,9 +3,9 @@ import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { linksImportedMax } from '../../../schemas/limits/api-limits.ts'
 import { LinksImport, LinksImported, LinksImportPreview } from '../../../schemas/resources/link-import.ts'
 import { defineOperation } from '../define.ts'
+import { emitLinksCreated } from './emit-created.ts'
 import { countOutcomes, importRows } from './import-rows.ts'
 import { type ImportColumns, type LinkRow, readLinksCsv, UnreadableLinks } from './read-links-csv.ts'
-import { emitLinksCreated } from './emit-created.ts'
 
 export const previewLinksImport = defineOperation({
   name: 'link.import_preview',
@@ -18,7 +18,7 @@ export const previewLinksImport = defineOperation({
   input: { body: LinksImport },
   output: LinksImportPreview,
   async handle(context) {
-    const { rows } = await importRows(rowsOf(context.body), false, context)
+    const { rows } = await importRows(rowsOf(context.body), 'preview', context)
     return { ...countOutcomes(rows), rows }
   },
 })
@@ -38,7 +38,7 @@ export const importLinks = defineOperation({
   auditIds: ['link_ids'],
   async handle(context) {
     const { body, workspace, stores, config } = context
-    const { rows, links } = await importRows(rowsOf(body), true, context)
+    const { rows, links } = await importRows(rowsOf(body), 'import', context)
     await emitLinksCreated(stores.pg, workspace.id, links, config.shortUrlHost)
     return { ...countOutcomes(rows), rows, link_ids: links.map(({ id }) => id) }
   },

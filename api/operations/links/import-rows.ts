@@ -19,7 +19,7 @@ import {
 } from '../../../authoring/links/new-links.ts'
 import { shortAddressesOf } from '../../../authoring/links/short-addresses.ts'
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
-import { lockLinkImports, linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
+import { linksOfDestinations, linksOfKeys, lockLinkImports } from '../../../postgres/tables/links-known.ts'
 import { Problem } from '../../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
 import { parsePart } from '../../../schemas/errors/zod-errors.ts'
@@ -35,21 +35,23 @@ export interface ImportedLinks {
   readonly links: TrackedLink[]
 }
 
+type ImportMode = 'preview' | 'import'
+
 /**
- * @param makes false: nothing is made, and `created` are the rows that would be. Else the context has a transaction, and
- *   imports of a workspace wait for each other until its end
+ * @param mode `preview`: nothing is made, and `created` are the rows that would be. `import`: the context has a
+ *   transaction, and imports of a workspace wait for each other until its end
  */
 export async function importRows(
   given: readonly LinkRow[],
-  makes: boolean,
+  mode: ImportMode,
   context: LinkContext,
 ): Promise<ImportedLinks> {
-  if (makes) await lockLinkImports(context.stores.pg, context.workspace.id)
+  if (mode === 'import') await lockLinkImports(context.stores.pg, context.workspace.id)
   const domains = await domainsOf(
     given.map(({ sent }) => sent.domain),
     context,
   )
-  const around = { domains, isShort: await shortAddressesOf(context) }
+  const surroundings = { domains, isShort: await shortAddressesOf(context) }
   const rows = given.map(({ row, sent }) => ({ row, sent: { ...sent, domain: knownHost(sent.domain, domains) } }))
   const known = await readKnown(rows, domains, context)
   const made = new Map<number, TrackedLink>()
@@ -73,7 +75,7 @@ export async function importRows(
     const before = known.find(link)
     if (before === 'taken') return { faults: [{ loc: ['body', 'key'], type: 'value_error', msg: takenText }] }
     if (before !== undefined) return { outcome: 'present', link_id: before.id }
-    const tried = await tryToMake(link, makes, around, context)
+    const tried = await tryToMake(link, mode, surroundings, context)
     if ('faults' in tried) return tried
     if (tried.made !== null) made.set(tried.made.id, tried.made)
     const id = tried.made?.id ?? null
@@ -89,13 +91,13 @@ interface Refused {
 /** @returns no link where none is to be made */
 async function tryToMake(
   link: NewLink,
-  makes: boolean,
-  around: LinkSurroundings,
+  mode: ImportMode,
+  surroundings: LinkSurroundings,
   context: LinkContext,
 ): Promise<{ readonly made: TrackedLink | null } | Refused> {
   try {
-    if (makes) return { made: (await makeLinks([[['body'], link]], context, around.isShort))[0]! }
-    const faults = await faultsOf([['body'], link], around, context)
+    if (mode === 'import') return { made: (await makeLinks([[['body'], link]], context, surroundings.isShort))[0]! }
+    const faults = await faultsOf([['body'], link], surroundings, context)
     return faults.length > 0 ? { faults } : { made: null }
   } catch (error) {
     if (error instanceof Problem && typeof error.detail !== 'string') return { faults: error.detail }

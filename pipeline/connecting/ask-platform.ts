@@ -7,7 +7,7 @@ import { ProviderError, type Reach } from '../publishing/adapter.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 import { withoutSecret } from './without-secret.ts'
 
-export interface Way {
+export interface AskOptions {
   /** Servers that somebody names may be on this machine and in private networks. */
   readonly allowPrivate: boolean
   readonly signal: AbortSignal
@@ -20,7 +20,7 @@ export interface Way {
 export async function askPlatform<Answer>(
   platform: Platform,
   secret: string,
-  { allowPrivate, signal }: Way,
+  { allowPrivate, signal }: AskOptions,
   work: (reach: Reach) => Promise<Answer>,
 ): Promise<Answer> {
   const { label } = providers[platform]

@@ -5,7 +5,7 @@ import { accountSecretLengthMax } from '../../schemas/limits/publish-limits.ts'
 import type { SignInPlatform } from '../../schemas/reference/sign-in-platforms.ts'
 import type { Reach } from '../publishing/adapter.ts'
 import { askProvider, odd, textIn } from '../publishing/request.ts'
-import { askPlatform, type Way } from './ask-platform.ts'
+import { type AskOptions, askPlatform } from './ask-platform.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 import { platformOAuth } from './platform-oauth.ts'
 import { rootOf } from './sign-in.ts'
@@ -58,12 +58,12 @@ export async function beginSignIn(
   given: Wanted,
   ownApp: PlatformApp | null,
   redirect: string,
-  way: Way,
+  options: AskOptions,
 ): Promise<BegunSignIn> {
   const { platform } = given
   const wanted = platform === 'mastodon' ? { ...given, url: rootOf(serverOf(given)) } : given
   const asked = <Answer>(work: (reach: Reach) => Promise<Answer>) =>
-    askPlatform(platform, ownApp?.clientSecret ?? '', way, work)
+    askPlatform(platform, ownApp?.clientSecret ?? '', options, work)
   const app = ownApp ?? (await asked((reach) => registerAtMastodon(wanted.url!, redirect, reach)))
   if (platform === 'x') {
     const { token, tokenSecret, address } = await asked((reach) => requestXToken(app, redirect, reach))

@@ -9,7 +9,7 @@ import { requestTokens } from '../publishing/oauth2.ts'
 import { askProvider, cutText, odd, textIn } from '../publishing/request.ts'
 import { threadsHost } from '../publishing/threads.ts'
 import { type Choice, listChoices } from './account-choices.ts'
-import { askPlatform, type Way } from './ask-platform.ts'
+import { type AskOptions, askPlatform } from './ask-platform.ts'
 import type { KeptSignIn, PlatformApp } from './begin-sign-in.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 import { platformOAuth } from './platform-oauth.ts'
@@ -36,13 +36,19 @@ export interface FinishedSignIn {
 }
 
 /** @throws ConnectingRefused */
-export async function finishSignIn(signIn: KeptSignIn, returned: Returned, way: Way): Promise<FinishedSignIn> {
+export async function finishSignIn(
+  signIn: KeptSignIn,
+  returned: Returned,
+  options: AskOptions,
+): Promise<FinishedSignIn> {
   const { app, proof, redirect: _, ...kept } = signIn
   const { platform } = kept
   const code = codeIn(signIn, returned)
   const secrets = [code, proof, app.clientSecret].join(' ')
-  const secret = await askPlatform(platform, secrets, way, (reach) => secretBy(signIn, code, reach))
-  const choices = await askPlatform(platform, secret, way, (reach) => listChoices(platform, secret, app.scopes, reach))
+  const secret = await askPlatform(platform, secrets, options, (reach) => secretBy(signIn, code, reach))
+  const choices = await askPlatform(platform, secret, options, (reach) =>
+    listChoices(platform, secret, app.scopes, reach),
+  )
   return { kept, secret, choices }
 }
 
@@ -84,8 +90,8 @@ async function secretBy(signIn: KeptSignIn, code: string, reach: Reach): Promise
     ...(takesProof && { code_verifier: proof }),
   }
   // A server that somebody named is behind the guard.
-  const way = { signal: reach.signal, ...(url !== '' && { dispatcher: reach.fetching.agent }) }
-  const body = await requestTokens(url + tokenUrl, grant, app, way, oauth)
+  const options = { signal: reach.signal, ...(url !== '' && { dispatcher: reach.fetching.agent }) }
+  const body = await requestTokens(url + tokenUrl, grant, app, options, oauth)
   const token = textIn(body, 'access_token')
   if (platform === 'mastodon') return token
   if (platform === 'threads') return lengthenAtThreads(token, app, reach)

@@ -38,7 +38,7 @@ import {
   tokenIn,
   xKeysIn,
 } from './account-secret.ts'
-import { askPlatform, type Way } from './ask-platform.ts'
+import { type AskOptions, askPlatform } from './ask-platform.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 
 const blueskyUrl = 'https://bsky.social'
@@ -78,12 +78,12 @@ const signIns: Readonly<Record<Platform, (given: GivenAccount, reach: Reach) => 
 }
 
 /** @throws ConnectingRefused where a value is missing or wrong, or the platform doesn't take them, or doesn't answer in time */
-export async function signIn(given: GivenAccount, way: Way): Promise<SignedIn> {
+export async function signIn(given: GivenAccount, options: AskOptions): Promise<SignedIn> {
   const { platform } = given
   const secret = given.secret.trim()
   requireFields(given)
   requireSecret(secret)
-  return askPlatform(platform, secret, way, async (reach) => {
+  return askPlatform(platform, secret, options, async (reach) => {
     const account = await signIns[platform]({ ...given, secret }, reach)
     requireBounded(account)
     return { connectionType: realPlatforms[platform].connectionType, ...account }

@@ -8,13 +8,13 @@ import { type FinishedSignIn, finishSignIn, givenBy } from '../../../pipeline/co
 import { renewalOf } from '../../../pipeline/connecting/renewed-sign-in.ts'
 import { type SignedIn, signIn } from '../../../pipeline/connecting/sign-in.ts'
 import {
+  type AccountSignInRefusal,
   type Beginner,
   endAccountSignIn,
   insertAccountSignIn,
   keepForChoice,
   readReturnedSignIn,
   takeAccountSignIn,
-  type AccountSignInRefusal,
 } from '../../../postgres/tables/account-sign-ins.ts'
 import { listPlatformApps, readPlatformApp } from '../../../postgres/tables/platform-apps.ts'
 import { readSocialAccounts } from '../../../postgres/tables/social-accounts.ts'
@@ -40,7 +40,7 @@ import {
 import { manageScope } from '../../../schemas/scopes.ts'
 import { type CallContext, defineOperation } from '../../operations/define.ts'
 import { requireManaging } from './require-managing.ts'
-import { type Connecting, asProblem, countTry } from './social-accounts.ts'
+import { asProblem, type Connecting, countTry } from './social-accounts.ts'
 
 const listPlatforms = defineOperation({
   name: 'social_account.list_sign_ins',
@@ -86,7 +86,7 @@ const makeBegin = ({ accountBox, appBox, signInLimiter }: Connecting) =>
       const app = await readApp(context, platform, appBox)
       const redirect = config.apiHost + signInReturnPath
       const wanted = { platform, url, privacy, renews: renewed?.renews ?? null }
-      return asProblem(beginSignIn(wanted, app, redirect, wayOf(context)))
+      return asProblem(beginSignIn(wanted, app, redirect, askOptionsOf(context)))
     },
     async handle({ workspace, actor, clock, prepared: { address, state, kept }, stores: { pg } }) {
       await requireManaging(pg, workspace.id, actor)
@@ -116,7 +116,7 @@ const makeFinish = ({ accountBox }: Connecting) =>
       const taken = await takeAccountSignIn(pg, state, beginnerOf(context), new Date(context.clock.now()))
       if (typeof taken === 'string') throw refusal(texts[taken])
       const kept = keptIn<KeptSignIn>(accountBox, taken.sealed)
-      const finished = await asProblem(finishSignIn(kept, returned, wayOf(context)))
+      const finished = await asProblem(finishSignIn(kept, returned, askOptionsOf(context)))
       const { choices } = finished
       const { renews, platform } = finished.kept
       const isRenewed = (key: string) => key === renews?.choice
@@ -125,7 +125,7 @@ const makeFinish = ({ accountBox }: Connecting) =>
         throw refusal(`You signed in, but ${renews.handle} is none of the accounts that you gave access to`)
       }
       const isOpen = choices !== null && choice === undefined
-      const signedIn = isOpen ? null : await asProblem(signIn(givenBy(finished, choice), wayOf(context)))
+      const signedIn = isOpen ? null : await asProblem(signIn(givenBy(finished, choice), askOptionsOf(context)))
       return { id: taken.id, platform, finished, signedIn }
     },
     async handle(context) {
@@ -159,7 +159,7 @@ const makeChoose = ({ accountBox, signInLimiter }: Connecting) =>
       if (found === null || !isFinished(finished)) throw refusal(texts.unknown)
       const choice = finished.choices?.find(({ key }) => key === body.choice)
       if (choice === undefined) throw wrong('choice', 'is none of those that were offered')
-      const signedIn = await asProblem(signIn(givenBy(finished, choice), wayOf(context)))
+      const signedIn = await asProblem(signIn(givenBy(finished, choice), askOptionsOf(context)))
       return { id: found.id, finished, signedIn }
     },
     handle: (context) => connect(context, accountBox, context.prepared),
@@ -220,7 +220,7 @@ const beginnerOf = ({ workspace, actor }: Pick<CallContext, 'workspace' | 'actor
 })
 
 /** Whoever asks may be gone meanwhile: the platform has a deadline of its own. */
-const wayOf = ({ config }: Pick<CallContext, 'config'>) => ({
+const askOptionsOf = ({ config }: Pick<CallContext, 'config'>) => ({
   allowPrivate: config.allowPrivateTargets,
   signal: new AbortController().signal,
 })

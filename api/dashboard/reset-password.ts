@@ -37,8 +37,8 @@ export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowse
       apart: 'forgot',
       refuse: () => forgotPage(429),
       async pass() {
-        const wish = { email, sealed: mailBox.seal(makeLinkToken()), now: new Date(clock.now()) }
-        return forgotPage((await pg.transaction((tx) => addForgottenPassword(tx, wish))) ? 'asked' : 429)
+        const forgotten = { email, sealed: mailBox.seal(makeLinkToken()), now: new Date(clock.now()) }
+        return forgotPage((await pg.transaction((tx) => addForgottenPassword(tx, forgotten))) ? 'asked' : 429)
       },
     })
   }

@@ -26,10 +26,11 @@ export function makeSignedInBrowsers({ pg, authenticator, clock }: PageContext) 
   async function signOut(request: HttpRequest): Promise<HttpReply> {
     const session = await findSignedIn(authenticator, request)
     if (session === null) return redirect(signInForAccount(browsersPath, request))
-    const wish = new URLSearchParams(request.body.toString()).get('browser') ?? ''
-    const id = /^\d{1,15}$/.test(wish) ? Number(wish) : undefined
+    const chosen = new URLSearchParams(request.body.toString()).get('browser') ?? ''
+    const id = /^\d{1,15}$/.test(chosen) ? Number(chosen) : undefined
     // A browser that has ended meanwhile, or is another account's, changes nothing: the list says what is there.
-    if (id !== undefined || wish === 'others') await endBrowserSessionsOf(pg, session.ownerId, { id, but: session.id })
+    if (id !== undefined || chosen === 'others')
+      await endBrowserSessionsOf(pg, session.ownerId, { id, but: session.id })
     return redirect(inWorkspaceOf(request.query, browsersPath))
   }
 

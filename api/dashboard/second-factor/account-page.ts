@@ -51,14 +51,14 @@ export interface Demand {
   }
 }
 
-interface WayOn {
+interface Onward {
   /** The page that it leads on to, once the factor is on. */
   readonly next: string
   /** That of the page's address, which may name the workspace that the tab shows. */
   readonly query: string
 }
 
-interface FactorPage extends WayOn {
+interface FactorPage extends Onward {
   readonly demand: Demand
   /** Undefined: there is no form. */
   readonly account?: AccountFactor
@@ -73,11 +73,13 @@ export function secondFactorPage(state: PageState, { demand, next, query, accoun
   const isFaulty = state !== 200 && !isNote(state)
   const form = account === undefined ? '' : formOf(account, demand, { next, query }, isFaulty)
   const after =
-    refused === undefined ? wayOn({ next: account?.on === undefined ? '/dashboard' : next, query }) : waysOut(refused)
+    refused === undefined
+      ? onwardLink({ next: account?.on === undefined ? '/dashboard' : next, query })
+      : elsewhere(refused)
   return plainPage(status, title, `${before}${noteOf(state)}${form}${after}`)
 }
 
-function wayOn({ next, query }: WayOn): string {
+function onwardLink({ next, query }: Onward): string {
   const [path, said] =
     next === '/dashboard'
       ? [inWorkspaceOf(query, '/dashboard/settings'), 'Back to the settings']
@@ -89,7 +91,7 @@ function refusedNote(workspace: string): string {
   return `<p role="status">The workspace <strong>${escapeHtml(workspace)}</strong> requires a second factor of its members. Set yours up to see it.</p>`
 }
 
-function waysOut({ others }: NonNullable<Demand['refused']>): string {
+function elsewhere({ others }: NonNullable<Demand['refused']>): string {
   const links = others.map(
     ({ id, name }) => `<li><a href="${inWorkspace('/dashboard', id)}"><bdi>${escapeHtml(name)}</bdi></a></li>`,
   )
@@ -98,7 +100,7 @@ function waysOut({ others }: NonNullable<Demand['refused']>): string {
 }
 
 /** The only time that the codes can be read. */
-export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again', way: WayOn): HttpReply {
+export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again', onward: Onward): HttpReply {
   const said =
     made === 'on'
       ? 'The second factor is on. All other browsers of this account are signed out.'
@@ -107,7 +109,7 @@ export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'
     200,
     'Recovery codes',
     `<p role="status">${said}</p><p>Keep these codes: each signs you in once, in place of the app’s. They are shown only now.</p>
-<pre role="group" tabindex="0" aria-label="Recovery codes">${codes.join('\n')}</pre>${wayOn(way)}`,
+<pre role="group" tabindex="0" aria-label="Recovery codes">${codes.join('\n')}</pre>${onwardLink(onward)}`,
   )
 }
 
@@ -119,26 +121,31 @@ function noteOf(state: PageState): string {
   return fault(texts[state])
 }
 
-function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand, way: WayOn, isFaulty: boolean): string {
-  if (begun !== undefined) return setUpForm(begun, way, isFaulty)
-  if (on !== undefined) return turnForm(email, on, requiredBy, way)
+function formOf(
+  { email, begun, on }: AccountFactor,
+  { requiredBy }: Demand,
+  onward: Onward,
+  isFaulty: boolean,
+): string {
+  if (begun !== undefined) return setUpForm(begun, onward, isFaulty)
+  if (on !== undefined) return turnForm(email, on, requiredBy, onward)
   return `<p>Signing in by password then asks for a code of an authenticator app on your phone, too. A password that somebody learns is not enough.</p>
-${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`, way)}`
+${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`, onward)}`
 }
 
-function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>, way: WayOn, isFaulty: boolean): string {
+function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>, onward: Onward, isFaulty: boolean): string {
   const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(uri, { border: 4 }))}`
   return `<p>Scan this with an authenticator app, or type the key into it. Then enter the code that the app shows.</p>
 <p><img class="qr" src="${source}" alt="QR code for an authenticator app" width="200" height="200"></p>
 <p id="key">Key: time-based, 6 digits</p><pre role="group" tabindex="0" aria-labelledby="key">${escapeHtml(secret.replace(/(.{4})(?=.)/g, '$1 '))}</pre>
-${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required ${focusedField(isFaulty)}></label><button type="submit" name="wish" value="confirm">Turn it on</button>`, way)}`
+${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required ${focusedField(isFaulty)}></label><button type="submit" name="wish" value="confirm">Turn it on</button>`, onward)}`
 }
 
 function turnForm(
   email: string,
   { since, recoveryCodesLeft }: NonNullable<AccountFactor['on']>,
   requiredBy: readonly string[],
-  way: WayOn,
+  onward: Onward,
 ): string {
   const off =
     requiredBy.length === 0 ? '<button type="submit" class="danger" name="wish" value="off">Turn it off</button>' : ''
@@ -152,11 +159,11 @@ function turnForm(
 ${formWith(
   `${noEnter}${passwordFields(email)}${codeField('Code of the app, or a recovery code')}
 <button type="submit" name="wish" value="codes">Make other recovery codes</button>${off}`,
-  way,
+  onward,
 )}`
 }
 
-function formWith(fields: string, { next, query }: WayOn): string {
+function formWith(fields: string, { next, query }: Onward): string {
   const kept = `<input type="hidden" name="next" value="${escapeHtml(next)}">`
   return `<form class="panel" method="post" action="${inWorkspaceOf(query, factorPath)}">${kept}${fields}</form>`
 }

@@ -30,17 +30,17 @@ interface Asking {
 
 export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: PageContext) {
   /** @returns the answer where there is nothing to ask for */
-  async function asking(head: RequestHead, wish: URLSearchParams): Promise<Asking | HttpReply> {
+  async function asking(head: RequestHead, sent: URLSearchParams): Promise<Asking | HttpReply> {
     const session = await findSignedIn(authenticator, head)
     if (session === null) return redirect(signInFor({ path: memberFactorPath, query: head.query }))
     const { ownerId, name: email } = session
-    const named = workspaceOf(wish.get('workspace'))
+    const named = workspaceOf(sent.get('workspace'))
     const standing = named === undefined ? session : await findStanding(ownerId, named)
     if (standing?.lacksFactor) return redirect(leadingOn(factorPath, addressIn(head)))
     if (!standing?.isMember || !standing.scopes.includes(ownScope)) return memberFactorPage(403)
     const workspaceId = standing.workspace.id
-    if (wish.has('removed')) return memberFactorPage('removed', workspaceId)
-    const memberId = /^\d{1,15}$/.test(wish.get('member') ?? '') ? Number(wish.get('member')) : 0
+    if (sent.has('removed')) return memberFactorPage('removed', workspaceId)
+    const memberId = /^\d{1,15}$/.test(sent.get('member') ?? '') ? Number(sent.get('member')) : 0
     const found = await findMemberFactor(pg, { workspaceId, ownerId, memberId })
     if (found === null) return memberFactorPage(404, workspaceId)
     if (found.isElsewhere) return memberFactorPage('elsewhere', workspaceId)

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { clickMapHeightMax, clickMapPointsMax } from '../../schemas/limits/click-map-limits.ts'
 import type { ClickMap } from '../../schemas/resources/click-map.ts'
 import type { ReplayPage } from '../../schemas/resources/replay.ts'
-import type { Told } from '../player/protocol.ts'
+import type { PlayerMessage } from '../player/protocol.ts'
 import { drawClicks } from './draw-clicks.ts'
 import { number } from './format.ts'
 import { Failure } from './parts.tsx'
@@ -56,16 +56,16 @@ function Stage({
   const { say, connect, isLate } = usePlayerPort(frame, hear)
   const height = Math.min(Math.max(pageHeight, page.height), clickMapHeightMax)
 
-  function hear(told: Told): void {
-    if (told.type === 'ready') {
+  function hear(message: PlayerMessage): void {
+    if (message.type === 'ready') {
       const { width, height } = page
       const timestamp = Number(snapshot['timestamp'])
       const meta = { type: 4, timestamp, data: { href: 'about:blank', width, height } }
       say({ type: 'load', events: [meta, snapshot as unknown as typeof meta] })
-    } else if (told.type === 'loaded') say({ type: 'pause', at: 0 })
-    else if (told.type === 'failed') setFailure('This page can’t be drawn. The list has its elements.')
-    else if (told.type === 'page') {
-      setPageHeight(Number(told.height) || 0)
+    } else if (message.type === 'loaded') say({ type: 'pause', at: 0 })
+    else if (message.type === 'failed') setFailure('This page can’t be drawn. The list has its elements.')
+    else if (message.type === 'page') {
+      setPageHeight(Number(message.height) || 0)
       scroll()
     }
   }

@@ -1,7 +1,7 @@
 /** The port to the player's document, which has no origin: the dashboard and a recording share nothing else. */
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Command, Told } from '../player/protocol.ts'
+import type { Command, PlayerMessage } from '../player/protocol.ts'
 
 /**
  * A frame whose document couldn't be loaded says nothing, nor does one that a recording was too much for. Silence is counted in
@@ -22,7 +22,7 @@ export function scaleOf({ width, height }: { width: number; height: number }, st
 }
 
 /** @returns `connect` for the frame's `onLoad`; whether the document hasn't said a word for long */
-export function usePlayerPort(frame: RefObject<HTMLIFrameElement | null>, hear: (told: Told) => void) {
+export function usePlayerPort(frame: RefObject<HTMLIFrameElement | null>, hear: (message: PlayerMessage) => void) {
   const port = useRef<MessagePort | undefined>(undefined)
   const newest = useRef(hear)
   newest.current = hear
@@ -42,7 +42,7 @@ export function usePlayerPort(frame: RefObject<HTMLIFrameElement | null>, hear: 
     if (port.current !== undefined) return
     const channel = new MessageChannel()
     port.current = channel.port1
-    channel.port1.onmessage = ({ data }: MessageEvent<Told>) => {
+    channel.port1.onmessage = ({ data }: MessageEvent<PlayerMessage>) => {
       silentSteps.current = 0
       setLate(false)
       newest.current(data)

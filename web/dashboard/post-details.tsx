@@ -217,10 +217,11 @@ function Detail({ answer, failure, workspace }: Asked<PostWithAll> & { readonly 
         </p>
       )}
       <ul>
-        {targets.map(({ publish_result, engagement: told, status, ...target }) => (
+        {targets.map(({ publish_result, engagement, status, ...target }) => (
           <li key={target.id} class="event target">
             <span class="name">
-              <AccountName target={target} handles={handles} /> {told && <OnNetwork told={told} timezone={timezone} />}
+              <AccountName target={target} handles={handles} />{' '}
+              {engagement && <OnNetwork engagement={engagement} timezone={timezone} />}
             </span>
             <span class={tones[status] ?? ''}>{status}</span>
             {thread.length > 0 && partsIn(publish_result) && (
@@ -256,11 +257,11 @@ export function wordsOf(counts: Counts): string[] {
   })
 }
 
-type Told = NonNullable<PostWithAll['targets'][number]['engagement']>
+type Engagement = NonNullable<PostWithAll['targets'][number]['engagement']>
 
-function OnNetwork({ told, timezone }: { told: Told; timezone: string }) {
-  const { read_at, gone_at } = told
-  const words = [...wordsOf(told), ...(gone_at === null ? [] : ['no longer there'])]
+function OnNetwork({ engagement, timezone }: { engagement: Engagement; timezone: string }) {
+  const { read_at, gone_at } = engagement
+  const words = [...wordsOf(engagement), ...(gone_at === null ? [] : ['no longer there'])]
   const at = gone_at ?? read_at
   return (
     <span class="label" title={at === null ? undefined : `As of ${time(at, timezone)}`}>

@@ -9,7 +9,7 @@ type Preview = (typeof PostPreview)['_output']
 
 const previewAfterMs = 400
 
-interface Told {
+interface PreviewState {
   /** The last one: its fields, which may be typed in, stay when a later one is refused. */
   readonly preview: Preview | undefined
   readonly refusal: string
@@ -20,7 +20,7 @@ interface Told {
  *
  * @param altTextSaves how many alternative texts of its files were saved: another number asks, too
  */
-export function usePreview(draft: SentDraft, altTextSaves: number): Told {
+export function usePreview(draft: SentDraft, altTextSaves: number): PreviewState {
   const [preview, setPreview] = useState<Preview>()
   const [refusal, setRefusal] = useState('')
   // A title is no part of what a network gets.

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Journey } from '../../schemas/resources/person.ts'
-import type { Told } from '../player/protocol.ts'
+import type { PlayerMessage } from '../player/protocol.ts'
 import { duration, time } from './format.ts'
 import { clickedOf, isTechnical, journeyEventsMax } from './journey-lines.ts'
 import type { Workspace } from './overview-data.ts'
@@ -90,20 +90,20 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
   }, [])
   const scale = size === undefined ? 1 : scaleOf(size, stageWidth)
 
-  function hear(told: Told): void {
-    if (told.type === 'ready') say({ type: 'load', events: recording.events })
-    else if (told.type === 'loaded') {
-      setLength(Number(told.durationMs) || 0)
+  function hear(message: PlayerMessage): void {
+    if (message.type === 'ready') say({ type: 'load', events: recording.events })
+    else if (message.type === 'loaded') {
+      setLength(Number(message.durationMs) || 0)
       setLoaded(true)
-    } else if (told.type === 'lacks') setLacks(true)
-    else if (told.type === 'failed') setFailure('This recording can’t be played.')
-    else if (told.type === 'playing') setPlaying(told.isPlaying === true)
-    else if (told.type === 'size' && told.width > 0 && told.height > 0) {
-      setSize({ width: sideOf(told.width), height: sideOf(told.height) })
-    } else if (told.type === 'at') {
+    } else if (message.type === 'lacks') setLacks(true)
+    else if (message.type === 'failed') setFailure('This recording can’t be played.')
+    else if (message.type === 'playing') setPlaying(message.isPlaying === true)
+    else if (message.type === 'size' && message.width > 0 && message.height > 0) {
+      setSize({ width: sideOf(message.width), height: sideOf(message.height) })
+    } else if (message.type === 'at') {
       // Places that were told before this one was sought are out of date.
-      if (performance.now() - soughtAt.current > settleMs) setAt(Number(told.at) || 0)
-      movePointer(Number(told.x), Number(told.y))
+      if (performance.now() - soughtAt.current > settleMs) setAt(Number(message.at) || 0)
+      movePointer(Number(message.x), Number(message.y))
     }
   }
 
@@ -267,8 +267,8 @@ function EventsBeside({
   )
 }
 
-function sideOf(told: unknown): number {
-  return Math.min(Math.ceil(Number(told)), sideMax)
+function sideOf(side: unknown): number {
+  return Math.min(Math.ceil(Number(side)), sideMax)
 }
 
 /** `3:07`, and `1:03:07` from an hour on. */

@@ -8,7 +8,7 @@
  */
 import { Replayer } from '@rrweb/replay'
 import { harmless, type RecordedEvent } from './harmless.ts'
-import type { Command, Told } from './protocol.ts'
+import type { Command, PlayerMessage } from './protocol.ts'
 
 const tellEveryMs = 100
 /** rrweb shows what came before a moment; what comes with it belongs to it. */
@@ -21,7 +21,7 @@ addEventListener('message', ({ data, ports: [port] }) => {
 })
 
 function listen(port: MessagePort): void {
-  const tell = (told: Told) => port.postMessage(told)
+  const tell = (message: PlayerMessage) => port.postMessage(message)
   let player: Replayer | undefined
   let isPlaying = false
   port.onmessage = ({ data }: MessageEvent<Command>) => {
@@ -67,7 +67,7 @@ function listen(port: MessagePort): void {
 
 function load(
   recorded: readonly RecordedEvent[],
-  tell: (told: Told) => void,
+  tell: (message: PlayerMessage) => void,
   finished: () => void,
 ): Replayer | undefined {
   try {

@@ -9,7 +9,7 @@ export type Command =
   | { readonly type: 'scroll'; readonly top: number }
 
 /** The dashboard takes nothing of it but numbers and texts: the player shares its document with a recording. */
-export type Told =
+export type PlayerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'loaded'; readonly durationMs: number }
   | { readonly type: 'failed'; readonly text: string }

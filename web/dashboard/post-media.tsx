@@ -30,7 +30,7 @@ interface Chosen {
 }
 
 /** Statuses of a file that can't be added, however often it is sent. */
-const isOfFile = [413, 415, 422]
+const refusedFileStatuses = [413, 415, 422]
 
 export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse, underWay, held }: MediaFilesProps) {
   const [chosen, setChosen] = useState<readonly Chosen[]>([])
@@ -73,7 +73,7 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
       if ('made' in sent) choose((before) => [...before, sent.made.id])
       else {
         refusals.push(files.length > 1 ? `${file.name}: ${sent.refusal}` : sent.refusal)
-        if (isOfFile.includes(sent.status ?? 0)) textLeft.current = altText
+        if (refusedFileStatuses.includes(sent.status ?? 0)) textLeft.current = altText
         else left.push({ file, altText })
       }
     }

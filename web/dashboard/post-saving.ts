@@ -32,7 +32,7 @@ interface SavingOf {
 export type After = 'submit' | 'queue' | { readonly scheduled_at: string; readonly isNow?: true }
 
 /** The post may not be as it was read; the role may allow less of it by now. */
-const mayBeChanged = [403, 409]
+const changedStatuses = [403, 409]
 
 export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) {
   const saved = useRef(post && versionOf(post, draft))
@@ -83,7 +83,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
   /** @returns the post as it is by now, where a refusal is about another version than the one that was read */
   async function readChanged({ status }: RefusedWrite): Promise<Post | undefined> {
     const known = saved.current
-    if (status === undefined || !mayBeChanged.includes(status) || known === undefined) return undefined
+    if (status === undefined || !changedStatuses.includes(status) || known === undefined) return undefined
     const sent = await fetchOnce<Post>(`/posts/${known.id}`)
     return 'made' in sent && sent.made.updated_at !== known.updated_at ? sent.made : undefined
   }

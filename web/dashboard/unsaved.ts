@@ -15,11 +15,11 @@ export const HeldInDialog = createContext<Set<Unsaved>>(new Set())
 /** The browser needn't ask any more. */
 let isPageLeft = false
 
-/** @param is whether the part of the page that calls it holds what isn't saved */
-export function useUnsaved(is: boolean, { keptAt, question }: Unsaved): void {
+/** @param isUnsaved whether the part of the page that calls it holds what isn't saved */
+export function useUnsaved(isUnsaved: boolean, { keptAt, question }: Unsaved): void {
   const heldInDialog = useContext(HeldInDialog)
   useEffect(() => {
-    if (!is) return
+    if (!isUnsaved) return
     const own: Unsaved = { keptAt, ...(question !== undefined && { question }) }
     held.add(own)
     heldInDialog.add(own)
@@ -32,7 +32,7 @@ export function useUnsaved(is: boolean, { keptAt, question }: Unsaved): void {
       heldInDialog.delete(own)
       removeEventListener('beforeunload', ask)
     }
-  }, [is, keptAt, question])
+  }, [isUnsaved, keptAt, question])
 }
 
 /** @param to the address that is gone to; undefined: what isn't saved is closed */

@@ -7,7 +7,7 @@ import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
 import { follow, isShown, pushAddress, replaceAddress } from './history-entries.ts'
-import { focusMain, holdDisabled, keepFocus } from './kept-focus.ts'
+import { blockDisabledClicks, focusMain, keepFocus } from './kept-focus.ts'
 import { LateRefusal } from './late-refusal.tsx'
 import { LazyPage, type Page } from './lazy-page.tsx'
 import { type Joined, showRole } from './may.ts'
@@ -229,6 +229,6 @@ function placeOf() {
 }
 
 keepFocus()
-holdDisabled()
+blockDisabledClicks()
 clickByAltEnter()
 render(<App />, document.getElementById('app')!)

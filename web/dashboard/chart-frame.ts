@@ -155,7 +155,7 @@ function timeOf(buckets: readonly ChartBucket[], at: number, timeZone: string): 
 }
 
 /** How many buckets are over: the one that holds the present isn't. */
-export function wholeOf(buckets: readonly ChartBucket[], asOf: string): number {
+export function countEnded(buckets: readonly ChartBucket[], asOf: string): number {
   const nowIsh = Date.parse(asOf) - answeredWithinMs
   const at = buckets.findIndex(({ end }) => Date.parse(end) > nowIsh)
   return at === -1 ? buckets.length : at

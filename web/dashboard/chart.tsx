@@ -7,6 +7,7 @@ import type { Note } from '../../schemas/resources/note.ts'
 import 'uplot/dist/uPlot.min.css'
 import type { Chartable, Days } from './address.ts'
 import {
+  countEnded,
   frameOf,
   keepWidth,
   placeHeight,
@@ -14,7 +15,6 @@ import {
   styleOf,
   timesOf,
   useColorScheme,
-  wholeOf,
   zoomTo,
 } from './chart-frame.ts'
 import { ChartTable } from './chart-table.tsx'
@@ -51,7 +51,7 @@ export function Chart(props: ChartProps) {
   const { shown, shortly, steps: valueSteps } = textsOf(of, currency)
   const figureOf = (point: Points[number]) => point[of] ?? 0
   const scheme = useColorScheme()
-  const whole = wholeOf(points, asOf)
+  const whole = countEnded(points, asOf)
   const data: UPlot.AlignedData = [
     placesOf(points),
     points.map((point, at) => (at < whole ? figureOf(point) : null)),

@@ -16,7 +16,7 @@ import {
 import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
-import { save } from './save-file.ts'
+import { saveFile } from './save-file.ts'
 import { SortHead } from './sort-head.tsx'
 
 const rowsOfPage = 100
@@ -78,7 +78,7 @@ export function ListTable({ kind, view, currency, add }: TableProps) {
         <button
           type="button"
           aria-disabled={isStale || rows.length === 0}
-          onClick={() => save(`${kind.title}.csv`, csvOf(kind, rows, currency))}
+          onClick={() => saveFile(`${kind.title}.csv`, csvOf(kind, rows, currency))}
         >
           CSV
         </button>

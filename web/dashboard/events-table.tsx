@@ -15,7 +15,7 @@ import {
 } from './events-view.ts'
 import { changeOf, number, percent } from './format.ts'
 import { namelessOf } from './list-kinds.ts'
-import { save } from './save-file.ts'
+import { saveFile } from './save-file.ts'
 import { lookOf } from './series-chart.tsx'
 import { isShared } from './shared-page.ts'
 import { SortHead } from './sort-head.tsx'
@@ -46,7 +46,7 @@ export function EventsTable(props: EventsTableProps) {
     <button
       type="button"
       aria-disabled={isStale || !lines?.length}
-      onClick={() => save(`${of ?? 'Events'}.csv`, csvOf(fileOf(lines!, heading)))}
+      onClick={() => saveFile(`${of ?? 'Events'}.csv`, csvOf(fileOf(lines!, heading)))}
     >
       CSV
     </button>

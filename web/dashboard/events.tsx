@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { readView, untilNow, type View, withDays } from './address.ts'
-import { wholeOf } from './chart-frame.ts'
+import { countEnded } from './chart-frame.ts'
 import { Choice } from './choice.tsx'
 import { EventsTable, nameOf } from './events-table.tsx'
 import {
@@ -87,7 +87,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
             timezone={shown.range.timezone}
             zoom={(days) => go(withDays(readView(location.search), days, today))}
           />
-          {wholeOf(shown.series, new Date(serverNow()).toISOString()) < shown.series.length && (
+          {countEnded(shown.series, new Date(serverNow()).toISOString()) < shown.series.length && (
             <p class="note">The last {shown.range.bucket} isn’t over yet.</p>
           )}
         </>

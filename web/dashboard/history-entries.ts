@@ -8,24 +8,24 @@ export function isShown(address: string): boolean {
 }
 
 /** Kept with the entry that is shown, for whoever comes back to it. */
-interface Kept {
+interface EntryState {
   /** Pixels that the page was scrolled by. */
   readonly top?: number | undefined
   /** Pages of lists, by the list's path. */
   readonly places?: Readonly<Record<string, readonly string[]>>
 }
 
-export function kept(): Kept {
-  return (history.state as Kept | null) ?? {}
+export function entryState(): EntryState {
+  return (history.state as EntryState | null) ?? {}
 }
 
-export function keep(changes: Kept): void {
+export function updateEntryState(changes: EntryState): void {
   history.replaceState({ ...history.state, ...changes }, '')
 }
 
 /** Back leads away from it. */
 export function pushAddress(address: string): void {
-  keep({ top: scrollY })
+  updateEntryState({ top: scrollY })
   shown += 1
   history.pushState({ number: shown }, '', address)
 }

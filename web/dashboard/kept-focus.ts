@@ -2,7 +2,7 @@
  * A button that is off for a time is `aria-disabled`: a browser takes the focus from one that is disabled. Its clicks, and
  * the form that one would send, go nowhere.
  */
-export function holdDisabled(): void {
+export function blockDisabledClicks(): void {
   const hold = (event: MouseEvent) => {
     if (!(event.target instanceof Element) || event.target.closest('[aria-disabled="true"]') === null) return
     event.preventDefault()

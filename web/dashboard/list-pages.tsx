@@ -1,7 +1,7 @@
 /** Rows of a list, newest first, a page at a time. The page is asked again as any answer is. */
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { keep, kept } from './history-entries.ts'
+import { entryState, updateEntryState } from './history-entries.ts'
 import { type Asked, useAnswer } from './query.ts'
 
 interface PagesOf<Row> {
@@ -28,10 +28,10 @@ export interface ListPage<Row> extends Asked<readonly Row[]> {
  */
 export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): ListPage<Row> {
   const [place, setPlace] = useState<{ readonly path: string; readonly cursors: readonly string[] }>()
-  const cursors = (place?.path === path ? place.cursors : kept().places?.[path]) ?? []
+  const cursors = (place?.path === path ? place.cursors : entryState().places?.[path]) ?? []
   const goTo = (next: readonly string[]) => {
     setPlace({ path, cursors: next })
-    keep({ places: { ...kept().places, [path]: next } })
+    updateEntryState({ places: { ...entryState().places, [path]: next } })
   }
   const asked = useAnswer<readonly Row[]>(
     `${path}${path.includes('?') ? '&' : '?'}limit=${each}${cursors.at(-1) ?? ''}`,

@@ -25,7 +25,7 @@ import {
   withInterval,
   writeRetention,
 } from './retention-view.ts'
-import { save } from './save-file.ts'
+import { saveFile } from './save-file.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
 import { ViewDialogs } from './view-dialogs.tsx'
@@ -178,5 +178,5 @@ function Cell({ share, largest }: { readonly share: Share; readonly largest: num
 }
 
 function saveAs(answer: Retention): void {
-  save('Retention.csv', linesOf(fileRowsOf(answer)))
+  saveFile('Retention.csv', linesOf(fileRowsOf(answer)))
 }

@@ -5,7 +5,7 @@ const byteOrderMark = '\uFEFF'
 /** Browsers may read the file a moment after the click. */
 const savedWithinMs = 10_000
 
-export function save(name: string, text: string): void {
+export function saveFile(name: string, text: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([byteOrderMark, text], { type: 'text/csv' }))
   link.download = name

@@ -6,10 +6,10 @@ import { searchQuestionOf, type View } from './address.ts'
 import { ChangeMark } from './change-mark.tsx'
 import { linesOf } from './csv.ts'
 import { changeOf, daysInWords, number, percent } from './format.ts'
-import { writeStored, readStored } from './local-storage.ts'
+import { readStored, writeStored } from './local-storage.ts'
 import { Refusal } from './parts.tsx'
 import { fetchOnce, useAnswer, useRefusal } from './query.ts'
-import { save } from './save-file.ts'
+import { saveFile } from './save-file.ts'
 
 /** Figures change once a day; a first pull takes minutes. */
 const againMs = 10 * 60_000
@@ -51,7 +51,7 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
   const saveAll = async () => {
     const sent = await fetchOnce<SearchTerms>(`${path}&limit=${searchListRowsMax}`)
     done(sent)
-    if ('made' in sent) save(`${titles[of]}.csv`, linesOf(fileOf(of, rowsOf(sent.made, of))))
+    if ('made' in sent) saveFile(`${titles[of]}.csv`, linesOf(fileOf(of, rowsOf(sent.made, of))))
   }
   const file = (
     <span>

@@ -4,7 +4,7 @@ import { type Comparison, type RangeKey, ranges, readView, shifted, type View, w
 import { Dialog } from './dialog.tsx'
 import { todayIn } from './request.ts'
 import { isShared } from './shared-page.ts'
-import { doKeysAct, letKeysAct } from './single-keys.ts'
+import { areSingleKeysOn, setSingleKeys } from './single-keys.ts'
 
 const keyMeanings = [
   ['D W M Q Y', 'today, the last 7, 30, 90, 365 days'],
@@ -25,7 +25,7 @@ const keyMeanings = [
 ] as const
 
 export function KeysDialog({ close }: { close(): void }) {
-  const [areOn, setOn] = useState(doKeysAct)
+  const [areOn, setOn] = useState(areSingleKeysOn)
   return (
     <Dialog title="Keyboard shortcuts" close={close}>
       <dl class="keys">
@@ -43,7 +43,7 @@ export function KeysDialog({ close }: { close(): void }) {
           type="checkbox"
           checked={areOn}
           onChange={({ currentTarget: { checked } }) => {
-            letKeysAct(checked)
+            setSingleKeys(checked)
             setOn(checked)
           }}
         />{' '}
@@ -69,7 +69,7 @@ export function usePageKeys(press: (key: string, event: KeyboardEvent) => void):
 export function isForPage({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   const isTyped = target instanceof Element && target.closest('input, select, textarea, dialog') !== null
   const isFree = !isTyped && document.querySelector('dialog[open]') === null
-  return doKeysAct() && !ctrlKey && !metaKey && !altKey && isFree
+  return areSingleKeysOn() && !ctrlKey && !metaKey && !altKey && isFree
 }
 
 interface OverviewKeys {

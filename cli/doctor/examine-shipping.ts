@@ -4,11 +4,10 @@ import type { Postgres } from '../../postgres/client.ts'
 import type { LeaseHolder } from '../../postgres/tables/segment-leases.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
-import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { idsPerLease, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { remedyOf } from '../figures/rows-above-marks.ts'
-import { type Finding, ok, durationText, warning } from './finding.ts'
+import { durationText, type Finding, ok, warning } from './finding.ts'
 
-const idsOfLease = segmentLeaseSize * segmentRowsMax
 /** The newest leases: a node takes at most one in 17 hours. */
 const leasesMax = 500
 
@@ -93,7 +92,7 @@ async function rowsIn(ch: ClickHouse, gaps: readonly Gap[]): Promise<RowsOfLease
   // Written out and not as a parameter: so the index on ids says which granules to read. The numbers are ours.
   const within = gaps.map(({ above, below }) => `(id > ${above} AND id < ${below})`).join(' OR ')
   return ch.query(
-    `SELECT intDiv(id, ${idsOfLease}) AS lease, count() AS rows,
+    `SELECT intDiv(id, ${idsPerLease}) AS lease, count() AS rows,
        toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(min(arrived_at))) AS oldest_ms,
        arraySort(groupUniqArray(10)(workspace_id)) AS workspaces
      FROM events WHERE ${within} GROUP BY lease ORDER BY lease`,

@@ -5,10 +5,9 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { milliseconds } from '../../postgres/clock.ts'
 import type { LeaseHolder, LeaseWatermark } from '../../postgres/tables/segment-leases.ts'
-import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { idsPerLease, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Installation } from '../installation.ts'
 
-const idsOfLease = segmentLeaseSize * segmentRowsMax
 /** A column of every event is read. */
 const deadlineMs = 10 * 60_000
 
@@ -31,7 +30,7 @@ export async function findLeasesAboveMarks(
   // Rows first: they are there before their mark is.
   const ch = await installation.answeringClickhouse()
   const stored = await ch.query<{ lease: number; through: number }>(
-    `SELECT intDiv(id, ${idsOfLease}) AS lease, max(id) AS through FROM events
+    `SELECT intDiv(id, ${idsPerLease}) AS lease, max(id) AS through FROM events
        WHERE ${workspaceSql(workspaceId)} GROUP BY lease ORDER BY lease`,
     {},
     { deadlineMs },
@@ -77,7 +76,7 @@ export async function countRowsAbove(
     return `(id > ${above} AND id <= ${storedThrough})`
   })
   return clickhouse.query(
-    `SELECT intDiv(id, ${idsOfLease}) * ${segmentLeaseSize} AS lease, count() AS rows,
+    `SELECT intDiv(id, ${idsPerLease}) * ${segmentLeaseSize} AS lease, count() AS rows,
        arraySort(groupUniqArray(10)(workspace_id)) AS workspaces
      FROM events WHERE ${workspaceSql(workspaceId)} AND (${within.join(' OR ')}) GROUP BY lease ORDER BY lease`,
     {},

@@ -5,7 +5,7 @@
  * and UTC hour, and here with the first of them that arrived.
  */
 import type { ArrivalMark } from '../../schemas/event/arrival-mark.ts'
-import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { idsPerLease } from '../../schemas/limits/log-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { eventMs, moment } from '../rollups/event-sql.ts'
 import { countedOnce, listKeys } from './link-clicks.ts'
@@ -101,7 +101,7 @@ export function mergeMarks(before: readonly ArrivalMark[], after: readonly Arriv
   return [...new Map([...before, ...after].map((mark) => [keyOf(mark), mark])).values()]
 }
 
-const leaseSql = `intDiv(id, ${segmentLeaseSize * segmentRowsMax})`
+const leaseSql = `intDiv(id, ${idsPerLease})`
 const daySql = "toUInt16(toDate(occurred_at, 'UTC'))"
 /** Days are numbers below it. */
 const leaseFactor = 65_536

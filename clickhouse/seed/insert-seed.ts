@@ -1,6 +1,6 @@
 /** Inserts made-up events, a few portions at a time, each by one INSERT … SELECT, and looks that all are there. */
 import { forEachAtMost } from '../../runtime/for-each.ts'
-import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { idsPerLease, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import type { ClickHouse } from '../client.ts'
 import type { SeedRows } from './constants-sql.ts'
@@ -76,7 +76,7 @@ export async function insertSeed(
   )
   if (signal?.aborted) throw new SeedIncomplete('interrupted: the workspaces made have a part of their events')
   const first = rows.lease * segmentRowsMax
-  const end = first + segmentLeaseSize * segmentRowsMax
+  const end = first + idsPerLease
   const [row] = await ch.query<{ stored: number }>(
     'SELECT count() AS stored FROM events WHERE id >= {first:UInt64} AND id < {end:UInt64}',
     { first, end },

@@ -30,6 +30,8 @@ export const retiredBytesMax = 4 * 1024 * MiB
 export const startBytesMin = 1 * MiB
 /** Segment numbers of one lease: at 16 segments a second, of four streams, they last 17 hours. */
 export const segmentLeaseSize = 1_000_000
+/** Ids of the rows of one lease. */
+export const idsPerLease = segmentLeaseSize * segmentRowsMax
 /**
  * Leases that are passed over after a restore of Postgres, above the last one that is known. A node may hold others
  * that it took since the backup. They are few, however old the backup is. A writer holds one unused lease, and used

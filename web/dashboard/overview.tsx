@@ -37,7 +37,7 @@ import { ViewControls } from './view-controls.tsx'
 import { type ViewDialog, ViewDialogs } from './view-dialogs.tsx'
 import { Vitals } from './vitals.tsx'
 
-interface PageProps {
+interface OverviewProps {
   readonly view: View
   readonly workspace: Workspace
   go(view: View): void
@@ -63,7 +63,7 @@ const isEmpty = ({ metrics, recent_events }: Overview) =>
 const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
 const everMs = 60_000
 
-export function OverviewPage({ view: chosenView, workspace, go, navigate }: PageProps) {
+export function OverviewPage({ view: chosenView, workspace, go, navigate }: OverviewProps) {
   const today = todayIn(workspace.timezone)
   const view = untilNow(chosenView, today)
   const goToDays = (days: Days) => go(withDays(view, days, today))
@@ -144,7 +144,7 @@ function NoFigures() {
   )
 }
 
-interface FiguresProps extends PageProps {
+interface FiguresProps extends OverviewProps {
   readonly answer: Overview
   /** The answer is another view's, shown until this one's comes. */
   readonly isStale: boolean
@@ -221,7 +221,7 @@ function Figures({ answer, isStale, view, workspace: { id, currency }, go, navig
   )
 }
 
-interface ControlsProps extends Omit<PageProps, 'navigate'> {
+interface ControlsProps extends Omit<OverviewProps, 'navigate'> {
   /** Undefined: not known. */
   readonly live: number | undefined
   openFilter(): void

@@ -5,27 +5,20 @@ import { Confirm, useWhileOpen } from './dialog.tsx'
 import { fittingMoney, money, number, time } from './format.ts'
 import { Timeline } from './journey.tsx'
 import { journeyEventsMax } from './journey-lines.ts'
-import { useScrollRestoration } from './scroll-restoration.ts'
+import type { PageProps } from './lazy-page.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
-import type { Workspace } from './overview-data.ts'
 import { Panel } from './panel.tsx'
 import { Facts, Failure, PageLink } from './parts.tsx'
 import { personAddress, personParameters } from './person-address.ts'
 import { send, useAnswer } from './query.ts'
+import { useScrollRestoration } from './scroll-restoration.ts'
 import { useSearchField } from './search-field.ts'
 
 const listed = 100
 const nobodyYet = 'Nobody yet. Each browser that visits stands here, with a name once the site has told whose it is.'
 
-interface PeopleProps {
-  readonly search: string
-  readonly workspace: Workspace
-  /** To another address of the dashboard. */
-  navigate(path: string): void
-}
-
-export function PeoplePage({ search, workspace, navigate }: PeopleProps) {
+export function PeoplePage({ search, workspace, navigate }: PageProps) {
   const address = new URLSearchParams(search)
   const [contact, browser] = [address.get('contact'), address.get('browser')]
   if (contact === null && browser === null) return <People search={search} workspace={workspace} navigate={navigate} />
@@ -39,7 +32,7 @@ function nameOf({ full_name, email, anonymous_id }: Person): string {
   return full_name || email || `Anonymous ${(anonymous_id ?? '').replace(/^visitor_/, '').slice(0, 8)}`
 }
 
-function People({ search, workspace: { timezone, currency }, navigate }: PeopleProps) {
+function People({ search, workspace: { timezone, currency }, navigate }: PageProps) {
   const address = new URLSearchParams(search)
   const sought = address.get('q') ?? ''
   const [field, type] = useSearchField(sought, addressOfSearch)
@@ -145,7 +138,7 @@ function PersonRow({ person, timezone, currency, open }: PersonRowProps) {
   )
 }
 
-interface JourneyProps extends Omit<PeopleProps, 'search'> {
+interface JourneyProps extends Omit<PageProps, 'search'> {
   /** The parameter of the journey that names the person. */
   readonly asked: Readonly<Record<string, string>>
 }

@@ -56,7 +56,8 @@ export function validateInput(operation: ValidatedOperation, raw: RawInput): Val
     const name = keyArgument ?? 'idempotency-key'
     parse(keyArgument === undefined ? 'header' : 'body', z.object({ [name]: idempotencyKeySchema }), { [name]: key })
   }
-  const sent = needsNoBody ? (raw.body ?? {}) : raw.body
+  // PHP writes an object without members as a list.
+  const sent = needsNoBody && (raw.body == null || Array.isArray(raw.body)) ? {} : raw.body
   const body = input.form ? parse('form', input.form, sent) : parse('body', input.body, sent)
   if (errors.length > 0) throw invalid(takesSecret ? errors.map(withoutInput) : errors)
   return { path, query, body, idempotencyKey: key as string | undefined }

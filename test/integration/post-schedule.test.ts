@@ -171,6 +171,11 @@ test('rescheduling looks at the time alone, unscheduling clears it, and archivin
   expect((await move(other, 'archive')).body).toMatchObject({ scheduled_at: later, targets: waiting })
 })
 
+test('where no body is needed, an empty list is none, as PHP writes an object without members', async () => {
+  const { id } = await scheduled()
+  for (const verb of ['unschedule', 'archive']) expect((await move(id, verb, [])).status).toBe(200)
+})
+
 describe('a change of a scheduled post', () => {
   const change = (id: number, body: object) => ask<ShownPost>('PATCH', `/v1/posts/${id}`, body)
 

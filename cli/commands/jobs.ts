@@ -18,7 +18,8 @@ export const listJobs = defineCommand({
     const pg = installation.postgres()
     const jobs = await listSetAsideJobs(pg, max)
     const count = [...(await countSetAsideJobs(pg)).values()].reduce((sum, each) => sum + each, 0)
-    if (count > jobs.length) progress.line(`the oldest ${jobs.length} of ${count} are shown: --limit N shows more`)
+    const more = max < setAsideJobsListedMax ? ': --limit N shows more' : ''
+    if (count > jobs.length) progress.line(`the oldest ${jobs.length} of ${count} are shown${more}`)
     return jobs
   },
   show: (jobs) =>

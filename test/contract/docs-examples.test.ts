@@ -13,8 +13,8 @@ import { runPublisher, type TestPublisher } from '../support/publisher.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
 /** Examples after which there may be something to ship and fold, and those that need none of it before them. */
-const sends = /growth|\/l\/|npx|script|fetch/
-const onlySends = /growth|\/l\//
+const sends = /growth|\$TRACK\/|\/l\/|npx|script|fetch/
+const onlySends = /growth|\$TRACK\/|\/l\//
 /** As `npm start` serves it, which the pages suppose. */
 const root = 'http://localhost:8080'
 

@@ -33,6 +33,7 @@ import type { MediaLimits } from './media/receive.ts'
 import { makeOAuthRoute } from './oauth/routes.ts'
 import type { CallConfig, Operation } from './operations/define.ts'
 import { makeFairQueue } from './operations/fair-queue.ts'
+import { makeTimedReaders } from './operations/timed-reader.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { type RevenueReceiver, routeRevenue } from './revenue/receive.ts'
 import { makeFormReader } from './transports/form.ts'
@@ -41,15 +42,7 @@ import { makeRestRouter, problemReply, type RestGateway, redirectReply } from '.
 import { routeUnsubscribe } from './unsubscribe.ts'
 
 /** Passed on as they are. */
-type Passed =
-  | 'clock'
-  | 'log'
-  | 'rateLimiter'
-  | 'idempotencyKeptMs'
-  | 'answerDeadlineMs'
-  | 'hashAddress'
-  | 'hashRequest'
-  | 'proxies'
+type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'hashAddress' | 'hashRequest' | 'proxies'
 
 export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly operations: readonly Operation[]
@@ -57,6 +50,8 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly ch: Pick<ClickHouse, 'query' | 'command' | 'ping'>
   readonly metrics: Metrics
   readonly signInLimiter: SignInLimiter
+  /** How long an answer waits for stores that hang. */
+  readonly answerDeadlineMs: number
   readonly box: SecretBox
   readonly hashes: IdentityHashes
   readonly revenueBox: RevenueReceiver['revenueBox']
@@ -123,6 +118,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
+    openReader: makeTimedReaders(ch, options.answerDeadlineMs),
     enqueue: (workspaceId, mutate) => enqueue(workspaceId, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
     stores: {
       pg,

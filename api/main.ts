@@ -31,7 +31,7 @@ import { makeShutdown } from '../runtime/shutdown.ts'
 import { rateLimitDeadlineMs } from '../schemas/limits/api-limits.ts'
 import { txtDeadlineMs } from '../schemas/limits/domain-limits.ts'
 import { uploadsLeaveFree } from '../schemas/limits/media-limits.ts'
-import { postgresShareOfAnswer, redisDeadlineMs } from '../schemas/limits/store-limits.ts'
+import { clickhousePulseShareOfAnswer, postgresShareOfAnswer, redisDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
 import { makeGateway } from './gateway.ts'
 import { makeRateLimiter, makeSignInLimiter } from './guards/rate-limit.ts'
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     bindServiceKey(pg, config, shutdown, log),
     checkAtStart(() => requireOwnHosts(pg, config), shutdown, log),
   ])
-  const ch = connectClickHouse(clickhouseUrl)
+  const ch = connectClickHouse(clickhouseUrl, config.answerDeadlineMs * clickhousePulseShareOfAnswer)
   const redis = connectRedis(redisUrl)
   const rateLimiter = makeRateLimiter({
     redis,

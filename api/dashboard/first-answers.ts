@@ -44,7 +44,7 @@ export function makeFirstAnswers(operations: readonly Operation[], gateway: Rest
     if (/^\/dashboard\/?$/.test(head.path)) asked.push(ask(head, '/analytics/overview', overviewQuery(head.query)))
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<[]>((resolve) => {
-      timer = setTimeout(resolve, gateway.answerDeadlineMs * firstAnswersShareOfAnswer, [])
+      timer = setTimeout(resolve, gateway.config.answerDeadlineMs * firstAnswersShareOfAnswer, [])
     })
     const answers = await Promise.all(asked.map((one) => Promise.race([one, late])))
     clearTimeout(timer)

@@ -11,7 +11,6 @@ import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreLate, StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
-import { clickhouseShareOfAnswer } from '../../schemas/limits/store-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
 import {
   type Guard,
@@ -26,7 +25,7 @@ import type { RateLimiter } from '../guards/rate-limit.ts'
 import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, Stores } from './define.ts'
 import { runMutation } from './mutate.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import { timedReader } from './timed-reader.ts'
+import type { OpenReader, TimedReader } from './timed-reader.ts'
 import { type RawInput, validateInput, withSentInputs } from './validate.ts'
 
 export interface Gateway {
@@ -41,8 +40,7 @@ export interface Gateway {
   readonly config: CallConfig
   /** For how long a retry with the same Idempotency-Key gets the same answer. */
   readonly idempotencyKeptMs: number
-  /** How long an answer waits for stores that hang. */
-  readonly answerDeadlineMs: number
+  readonly openReader: OpenReader
   readonly hashAddress: KeyedHash
   /** Keyed, as a body may hold a password: nobody tries some on a copy of the database. */
   readonly hashRequest: KeyedHash
@@ -109,16 +107,19 @@ function guardsOf(operation: Operation | undefined): Guard[] {
 
 /** The rest of the chain, for a key that was let in. It never throws. */
 export async function runAdmitted(call: Call, key: Authenticated, gateway: Gateway): Promise<Outcome> {
+  const reader = gateway.openReader(call.operation.effect === 'read')
   try {
-    return await runOperation(call, key, gateway)
+    return await runOperation(call, key, gateway, reader)
   } catch (error) {
     return outcomeOf(toProblem(error, call, gateway.log, call.operation))
+  } finally {
+    reader.end()
   }
 }
 
-async function runOperation(call: Call, key: Authenticated, gateway: Gateway): Promise<Outcome> {
+async function runOperation(call: Call, key: Authenticated, gateway: Gateway, ch: TimedReader): Promise<Outcome> {
   const { operation, requestId, address } = call
-  const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs, answerDeadlineMs } = gateway
+  const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs } = gateway
   requireScope(key, operation)
   const raw = await call.readInput(key.workspace.id)
   const { idempotencyKey, ...input } = validateInput(operation, raw)
@@ -130,7 +131,7 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
     workspace,
     actor: actorOf(key),
     scopes: key.scopes,
-    stores: { ...stores, ch: timedReader(stores.ch, answerDeadlineMs * clickhouseShareOfAnswer) },
+    stores: { ...stores, ch },
     clock,
     log,
     config,

@@ -12,10 +12,15 @@ export const clickhouseHelloDeadlineMs = 10 * second
 /** How often a server is asked whether it still answers, while a statement of minutes is waited for: it has 10 s each time. */
 export const clickhousePulseEveryMs = 5 * second
 /**
- * Shares of `ANSWER_DEADLINE_MS`. All statements of an answer in ClickHouse have one together. Each statement in Postgres has
- * one, and so has getting a connection.
+ * Shares of `ANSWER_DEADLINE_MS`. All statements of an answer in ClickHouse have one together, the longer one while few
+ * others do. Each statement in Postgres has one, and so has getting a connection.
  */
 export const clickhouseShareOfAnswer = 0.7
+export const longClickhouseShareOfAnswer = 3.5
+/** Answers of a process of the API that have the longer share at a time. */
+export const longAnswersMax = 4
+/** As `clickhousePulseEveryMs`, in the API. A server that hangs is known after six times as long. */
+export const clickhousePulseShareOfAnswer = 0.14
 export const postgresShareOfAnswer = 0.5
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB

@@ -1,6 +1,7 @@
 /**
  * Deletes the remaining rows of workspaces whose deletion was asked for (`svc workspace delete`). Every step may be
- * repeated, so a run that was killed is finished by the next one. Rows that arrive later go with `expire-data`.
+ * repeated, so a run that was killed is finished by the next one. A workspace that another run is at is left to it. Rows that
+ * arrive later go with `expire-data`.
  */
 import { forgetEndedJobs } from '../../postgres/tables/set-aside-jobs.ts'
 import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/tables/workspace-deletions.ts'
@@ -16,9 +17,16 @@ export async function deleteWorkspaces(
   const { pg, ch, signal } = context
   const due = (await listDueDeletions(pg, graceMs)).map((id) => ({ id }))
   await forEach(context, 'workspace', due, async ({ id }) => {
-    await deleteRowsOf(pg, id, signal)
-    await deleteClickHouseRowsOf(ch, id, signal)
-    await forgetEndedJobs(pg)
-    await finishDeletion(pg, id)
+    // Two at once take the same rows: who finds them gone goes on to those that other rows still refer to, and fails.
+    const lock = pg.heldLock(`deletion of workspace ${id}`)
+    if (!(await lock.hold())) return
+    try {
+      await deleteRowsOf(pg, id, signal)
+      await deleteClickHouseRowsOf(ch, id, signal)
+      await forgetEndedJobs(pg)
+      await finishDeletion(pg, id)
+    } finally {
+      await lock.release()
+    }
   })
 }

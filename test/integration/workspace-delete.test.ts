@@ -163,6 +163,35 @@ test('a workspace whose deletion fails holds up none of the others', async () =>
   expect((await readDeletion(stores.pg, stuck.workspaceId))!.doneAt).not.toBeNull()
 })
 
+test('a workspace whose deletion is run twice at once is deleted by one of them, and neither fails', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  // More than a portion, whose first and last row are held: between them one run has deleted some, and there are more.
+  const rows = await stores.pg.query<{ id: number }>(
+    `INSERT INTO outbox (workspace_id, event_id, type, object)
+     SELECT $1, 'evt_of_many_' || n, 'post.published', '{}' FROM generate_series(1, 5001) AS n RETURNING id`,
+    [workspaceId],
+  )
+  await stores.pg.transaction((tx) => requestDeletion(tx, workspaceId))
+  const holding = (row: { id: number } | undefined, work: () => Promise<unknown>) =>
+    stores.pg.transaction(async (tx) => {
+      await tx.query('SELECT FROM outbox WHERE id = $1 FOR KEY SHARE', [row!.id])
+      return work()
+    })
+  let ended = 0
+  const run = () => deleting().finally(() => ended++)
+  let runs: Promise<void>[] = []
+  await holding(rows.at(-1), async () => {
+    await holding(rows[0], () => {
+      runs = [run(), run()]
+      const waiting = async () => (await stores.pg.query(waitingForLocks)).length
+      return vi.waitFor(async () => expect(ended + (await waiting())).toBe(2), 10_000)
+    })
+    await Promise.race(runs)
+  })
+  await Promise.all(runs)
+  expect((await readDeletion(stores.pg, workspaceId))!.doneAt).not.toBeNull()
+})
+
 test('an owner with another workspace stays, and rows of deleted workspaces go though no other workspace is known', async () => {
   const shared = await makeWorkspace(stores)
   const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(shared.workspaceId)]

@@ -60,19 +60,22 @@ export interface Redeliverable {
   readonly hasEvent: boolean
 }
 
-/** @returns null when there is no such delivery */
-export async function findRedeliverable(tx: Queryable, workspaceId: number, id: number): Promise<Redeliverable | null> {
+/**
+ * Held until the end of the transaction, before its endpoint, as where an attempt is recorded.
+ * @returns null when there is no such delivery
+ */
+export async function holdRedeliverable(tx: Queryable, workspaceId: number, id: number): Promise<Redeliverable | null> {
   const [found] = await tx.query<Redeliverable>(
     `SELECT endpoint.id AS "endpointId", endpoint.deleted_at IS NOT NULL AS "isEndpointDeleted",
        EXISTS (SELECT FROM outbox WHERE outbox.event_id = delivery.event_id) AS "hasEvent"
      FROM webhook_deliveries AS delivery JOIN webhook_endpoints AS endpoint ON endpoint.id = webhook_endpoint_id
-     WHERE delivery.workspace_id = $1 AND delivery.id = $2`,
+     WHERE delivery.workspace_id = $1 AND delivery.id = $2 FOR NO KEY UPDATE OF delivery`,
     [workspaceId, id],
   )
   return found ?? null
 }
 
-/** Due at once, with all its retries before it; attempts go on being counted. */
+/** Due at once, with all its retries before it; attempts go on being counted. The delivery is held. */
 export async function redeliver(tx: Queryable, endpointId: number, id: number): Promise<WebhookDelivery> {
   await letEndpointGo(tx, endpointId)
   const [delivery] = await tx.query<WebhookDelivery>(

@@ -1,6 +1,7 @@
 /** From a change to the receiver: what is sent, how it is signed, when it is tried again, and what is recorded. */
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
+import type { Postgres } from '../../postgres/client.ts'
 import { forgetOutbox } from '../../postgres/tables/outbox.ts'
 import { type AttemptResult, recordAttempts, type Turn } from '../../postgres/tables/webhook-turns.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -26,6 +27,29 @@ async function failOnce() {
   await makeLink()
   return { endpointId, first: await afterAttempts(1) }
 }
+const turnOf = (endpointId: number): Turn => ({
+  endpointId,
+  url: '',
+  secret: Buffer.alloc(0),
+  state: 'enabled',
+  isFailing: true,
+})
+const failedAttempt = (attempt: Pick<AttemptResult, 'deliveryId' | 'attemptsBefore' | 'retryStep'>): AttemptResult => ({
+  ...attempt,
+  isByHand: false,
+  status: 'pending',
+  responseStatus: 500,
+  responseBody: '',
+  error: 'The endpoint answered 500',
+  durationMs: 1,
+  waitMs: 9_000_000,
+  holdMs: null,
+})
+const untilWaiting = () =>
+  vi.waitFor(async () => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    expect(await stores.pg.query(waiting)).toHaveLength(1)
+  }, patience)
 const dueInMs = ({ next_attempt_at }: ShownDelivery) => Date.parse(next_attempt_at!) - Date.now()
 
 test('a change is delivered once, as the API showed it, with a signature that the official library verifies', async () => {
@@ -70,20 +94,8 @@ test('a change is delivered once, as the API showed it, with a signature that th
 test('an attempt whose COMMIT was not answered counts once, though it is recorded again', async () => {
   const { endpointId, first } = await failOnce()
   const { id: deliveryId, next_attempt_at } = first
-  const turn: Turn = { endpointId, url: '', secret: Buffer.alloc(0), state: 'enabled', isFailing: true }
-  const again: AttemptResult = {
-    deliveryId,
-    attemptsBefore: 0,
-    retryStep: 0,
-    isByHand: false,
-    status: 'pending',
-    responseStatus: 500,
-    responseBody: '',
-    error: 'The endpoint answered 500',
-    durationMs: 1,
-    waitMs: 9_000_000,
-    holdMs: null,
-  }
+  const turn = turnOf(endpointId)
+  const again = failedAttempt({ deliveryId, attemptsBefore: 0, retryStep: 0 })
   await recordAttempts(stores.pg, turn, [again], 60_000)
   expect(await untilDelivery(({ id }) => id === deliveryId)).toMatchObject({ attempt_count: 1, next_attempt_at })
   await ask('DELETE', `/v1/webhooks/${endpointId}`)
@@ -245,6 +257,8 @@ describe('disablement', () => {
 })
 
 describe('by hand', () => {
+  const redeliverByHand = (id: number) => ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`)
+
   test('a test is delivered to its endpoint alone, whatever events that takes', async () => {
     const { id, secret } = await register(`${receiver.url}/mine`, { events: ['post.failed'] })
     await register(`${receiver.url}/other`)
@@ -288,6 +302,44 @@ describe('by hand', () => {
     await stores.pg.query('UPDATE webhook_deliveries SET retry_step = 5, next_attempt_at = now() WHERE id = $1', [id])
     await untilDelivery(({ status }) => status === 'delivered')
     expect(receiver.received).toHaveLength(3)
+  })
+
+  test('a redelivery while an attempt is recorded follows it, and both are done', async () => {
+    const { endpointId, first } = await failOnce()
+    await stores.pg.query(`UPDATE webhook_endpoints SET held_until = now() + interval '1 hour' WHERE id = $1`, [
+      endpointId,
+    ])
+    receiver.behaviour = undefined
+    let asked: ReturnType<typeof redeliverByHand> | undefined
+    // Begins when the delivery is recorded and the endpoint is not yet.
+    const between = async <Row>(rows: Promise<Row[]>) => {
+      const answer = await rows
+      if (asked === undefined) {
+        asked = redeliverByHand(first.id)
+        await untilWaiting()
+      }
+      return answer
+    }
+    const pg: Postgres = {
+      ...stores.pg,
+      transaction: (work) =>
+        stores.pg.transaction((tx) => work({ query: (sql, params) => between(tx.query(sql, params)) })),
+    }
+    const attempt = failedAttempt({ deliveryId: first.id, attemptsBefore: 1, retryStep: 1 })
+    await recordAttempts(pg, turnOf(endpointId), [attempt], 60_000)
+    expect((await asked!).status).toBe(200)
+    expect(await untilDelivery(({ status }) => status === 'delivered')).toMatchObject({ attempt_count: 3 })
+  })
+
+  test('a delivery whose record goes meanwhile is not found', async () => {
+    const { first } = await failOnce()
+    let asked: ReturnType<typeof redeliverByHand> | undefined
+    await stores.pg.transaction(async (tx) => {
+      await tx.query('DELETE FROM webhook_deliveries WHERE id = $1', [first.id])
+      asked = redeliverByHand(first.id)
+      await untilWaiting()
+    })
+    expect(await asked).toEqual({ status: 404, body: { detail: 'Webhook delivery not found' } })
   })
 })
 

@@ -106,12 +106,12 @@ export async function retryPausedDeliveries(q: Queryable, ids: readonly number[]
   )
 }
 
-/** Oldest first; what is pending stays. @returns how many went */
+/** Oldest first; what is pending stays, also what somebody has just asked for once more. @returns how many went */
 export async function deleteOldDeliveries(q: Queryable, before: number, max: number): Promise<number> {
   const gone = await q.query(
     `DELETE FROM webhook_deliveries WHERE id IN (
        SELECT id FROM webhook_deliveries WHERE created_at < to_timestamp($1::float8 / 1000) AND status <> 'pending'
-       ORDER BY created_at LIMIT $2)
+       ORDER BY created_at LIMIT $2) AND status <> 'pending'
      RETURNING 1`,
     [before, max],
   )

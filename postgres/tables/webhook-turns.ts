@@ -114,10 +114,11 @@ export function listDue(q: Queryable, { endpointId, state }: Turn, except: reado
 
 /** Fails pending deliveries of an endpoint that isn't sent to any more. @returns how many it ended */
 export async function failPending(q: Queryable, { endpointId, state }: Turn, max: number): Promise<number> {
+  const isEnded = `status = 'pending' AND (NOT by_hand OR $4)`
+  // Asked twice: a row that was waited for may have been delivered or redelivered meanwhile.
   const ended = await q.query(
     `UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL, error = $3
-     WHERE id IN (SELECT id FROM webhook_deliveries WHERE webhook_endpoint_id = $1 AND status = 'pending'
-                  AND (NOT by_hand OR $4) LIMIT $2)
+     WHERE id IN (SELECT id FROM webhook_deliveries WHERE webhook_endpoint_id = $1 AND ${isEnded} LIMIT $2) AND ${isEnded}
      RETURNING 1`,
     [endpointId, max, `The endpoint is ${state}`, state === 'deleted'],
   )

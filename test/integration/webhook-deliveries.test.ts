@@ -3,7 +3,8 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
 import { forgetOutbox } from '../../postgres/tables/outbox.ts'
-import { type AttemptResult, recordAttempts, type Turn } from '../../postgres/tables/webhook-turns.ts'
+import { deleteOldDeliveries, redeliver } from '../../postgres/tables/webhook-deliveries.ts'
+import { type AttemptResult, failPending, recordAttempts, type Turn } from '../../postgres/tables/webhook-turns.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
@@ -340,6 +341,31 @@ describe('by hand', () => {
       await untilWaiting()
     })
     expect(await asked).toEqual({ status: 404, body: { detail: 'Webhook delivery not found' } })
+  })
+
+  test.each([
+    ['deletes old records', 200, () => deleteOldDeliveries(stores.pg, Date.now() + 60_000, 1_000)],
+    [
+      'ends what a disabled endpoint waits for',
+      500,
+      (id: number) => failPending(stores.pg, { ...turnOf(id), state: 'disabled' }, 10),
+    ],
+  ])('what is redelivered while the pipeline %s is sent all the same', async (_, status, sweep) => {
+    const { id: endpointId } = await register(receiver.url)
+    answer(status)
+    await makeLink()
+    const { id } = await afterAttempts(1)
+    receiver.behaviour = undefined
+    let swept: Promise<number> | undefined
+    await stores.pg.transaction(async (tx) => {
+      await redeliver(tx, endpointId, id)
+      swept = sweep(endpointId)
+      await untilWaiting()
+    })
+    await swept
+    const [kept] = await deliveries()
+    expect([kept?.id, kept?.error === 'The endpoint is disabled']).toEqual([id, false])
+    await untilDelivery((delivery) => delivery.status === 'delivered' && delivery.attempt_count > 1)
   })
 })
 

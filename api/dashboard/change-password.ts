@@ -66,8 +66,11 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
   ): Promise<string | null> {
     return pg.transaction(async (tx) => {
       if (!(await changePassword(tx, ownerId, hashes))) return null
+      const session = { ownerId, workspaceId, ...arrivingBrowser(request.headers) }
+      const token = await beginBrowserSession(tx, session, clock.now())
+      // Last: who begins a session as well holds rows that are over, and then waits for the end of the audit chain.
       await audit(tx, request, { workspaceId, action: 'member.change_password', ownerId, email: name })
-      return beginBrowserSession(tx, { ownerId, workspaceId, ...arrivingBrowser(request.headers) }, clock.now())
+      return token
     })
   }
 

@@ -1,12 +1,12 @@
 /** Members: what a role's change and a removal end, who can't be removed, and that workspaces are apart. */
 import { expect, test } from 'vitest'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findDemo } from '../../postgres/tables/demo-workspaces.ts'
 import { changeRole, removeMember } from '../../postgres/tables/members.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { beginBrowserSession, createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
-import { signInTriesOfAddressMax } from '../../schemas/limits/api-limits.ts'
+import { browserSessionMs, signInTriesOfAddressMax } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { png } from '../support/media-files.ts'
@@ -254,6 +254,22 @@ test('members change their own password by the current one, without a plan too: 
   const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
   expect(audited).toMatchObject({ action: 'member.change_password', actor_id: member.id, interface: 'console' })
   expect(audited!.metadata).toEqual({})
+})
+
+test('a password is changed while somebody else signs in to the workspace and sessions are over', async () => {
+  const member = await makeMember(mine, 'viewer')
+  const another = { ownerId: mine.ownerId, workspaceId: mine.workspaceId, browser: null, before: undefined }
+  await beginBrowserSession(stores.pg, another, now - 2 * browserSessionMs)
+  const fields = { current: memberPassword, password: 'another password', again: 'another password' }
+  let changed: ReturnType<typeof post> | undefined
+  await stores.pg.transaction(async (tx) => {
+    await beginBrowserSession(tx, another, now)
+    changed = post('/dashboard/password', fields, { ...fromOwnPage, cookie: member.cookie })
+    await expect.poll(() => stores.pg.query(isWaiting), { timeout: 10_000 }).toHaveLength(1)
+    const change = { actorName: 'svc', action: 'workspace.update', resourceId: null, metadata: {} } as const
+    await appendSystemChange(tx, { workspaceId: mine.workspaceId, ...change })
+  })
+  expect((await changed!).status).toBe(303)
 })
 
 test('pages of the account lead back to the workspace that the tab shows, not to the one that was opened last', async () => {

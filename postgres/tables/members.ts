@@ -61,6 +61,8 @@ export async function removeMember(
 ): Promise<MemberChange | MemberRefusal> {
   const refusal = await findRefusal(tx, workspaceId, id)
   if (refusal !== null) return refusal
+  // Before its sessions and invitations, as where its password is changed.
+  await lockAccounts(tx, [id])
   const withdrawn = await withdrawInvitationsOf(tx, workspaceId, id)
   for (const table of ['sign_in_links', 'members']) {
     await tx.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND owner_id = $2`, [workspaceId, id])
@@ -91,7 +93,7 @@ export async function moveSessionsOut(tx: Queryable, workspaceId: number, id?: n
 /** Deletes those of these accounts that neither own a workspace nor are a member of one. Run it in a transaction. */
 export async function deleteUnusedAccounts(tx: Queryable, ids: readonly number[]): Promise<void> {
   // Locked before they are looked at: an account that joins a workspace meanwhile isn't unused.
-  await tx.query('SELECT 1 FROM owners WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE', [ids])
+  await lockAccounts(tx, ids)
   const unused = await tx.query<{ id: number }>(
     `SELECT id FROM owners o WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM workspaces WHERE owner_id = o.id)
        AND NOT EXISTS (SELECT FROM members WHERE owner_id = o.id)`,
@@ -104,6 +106,10 @@ export async function deleteUnusedAccounts(tx: Queryable, ids: readonly number[]
     await tx.query(`DELETE FROM ${table} WHERE owner_id = ANY ($1::bigint[])`, [gone])
   }
   await tx.query('DELETE FROM owners WHERE id = ANY ($1::bigint[])', [gone])
+}
+
+async function lockAccounts(tx: Queryable, ids: readonly number[]): Promise<void> {
+  await tx.query('SELECT 1 FROM owners WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE', [ids])
 }
 
 /** Revoked for good: else they would work again once their maker is invited again. The rows outlive the account. */

@@ -1,8 +1,10 @@
 /** Members: what a role's change and a removal end, who can't be removed, and that workspaces are apart. */
 import { expect, test } from 'vitest'
+import type { Queryable } from '../../postgres/client.ts'
 import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findDemo } from '../../postgres/tables/demo-workspaces.ts'
 import { changeRole, removeMember } from '../../postgres/tables/members.ts'
+import { changePassword, findPasswordHash } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession, createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
@@ -270,6 +272,28 @@ test('a password is changed while somebody else signs in to the workspace and se
     await appendSystemChange(tx, { workspaceId: mine.workspaceId, ...change })
   })
   expect((await changed!).status).toBe(303)
+})
+
+test('a member changes the own password and is removed at once, one after the other', async () => {
+  const owner = await signInOwner(mine)
+  const { id } = await makeMember(mine, 'admin')
+  const before = (await findPasswordHash(stores.pg, id))!
+  let removed: ReturnType<typeof owner> | undefined
+  await stores.pg.transaction(async (tx) => {
+    // Begins when the account is held and its sessions aren't yet.
+    const between = async <Row>(rows: Promise<Row[]>) => {
+      const answer = await rows
+      if (removed === undefined) {
+        removed = owner('DELETE', `/members/${id}`)
+        await expect.poll(() => stores.pg.query(isWaiting), { timeout: 10_000 }).toHaveLength(1)
+      }
+      return answer
+    }
+    const slow: Queryable = { query: (sql, params) => between(tx.query(sql, params)) }
+    expect(await changePassword(slow, id, { before, after: 'another hash' })).toBe(true)
+  })
+  expect((await removed!).status).toBe(200)
+  expect(await findPasswordHash(stores.pg, id)).toBeNull()
 })
 
 test('pages of the account lead back to the workspace that the tab shows, not to the one that was opened last', async () => {

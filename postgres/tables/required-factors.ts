@@ -10,9 +10,10 @@ import { isSecondFactorOn } from './second-factors.ts'
  * @returns whether it was done: false where the owner has no second factor, or there is no such workspace
  */
 export async function requireSecondFactor(tx: Queryable, workspaceId: number, isRequired: boolean): Promise<boolean> {
-  // Locked as `isFactorRequired` does, so that the owner doesn't turn it off meanwhile.
+  // Locked against `isFactorRequired`, so that the owner doesn't turn it off meanwhile. Rows that refer to the owner may be
+  // made by whoever has locked the workspace.
   const [owner] = await tx.query<{ id: number }>(
-    'SELECT id FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) FOR UPDATE',
+    'SELECT id FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) FOR NO KEY UPDATE',
     [workspaceId],
   )
   if (owner === undefined || (isRequired && !(await isSecondFactorOn(tx, owner.id)))) return false

@@ -1,8 +1,10 @@
 /** Workspaces that require a second factor of their members: who may say so, and what those without one still get. */
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
+import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { requireSecondFactor } from '../../postgres/tables/required-factors.ts'
+import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import { makeKey, makeWorkspace, operationsOfSessions, setUpApi } from '../support/api.ts'
 import { appWith } from '../support/authenticator-app.ts'
@@ -130,4 +132,19 @@ test('whoever runs the service requires it and doesn’t, as for an owner who lo
   expect((await owner('GET', '/members')).status).toBe(200)
   expect(await set('required')).toMatchObject({ code: 1 })
   expect(await stores.pg.transaction((tx) => requireSecondFactor(tx, 2 ** 31 - 1, true))).toBe(false)
+})
+
+test('a key is made while its workspace begins to require it', async () => {
+  const { workspaceId, ownerId } = await makeWorkspace(stores)
+  await turnOn(ownerId)
+  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  let required: Promise<boolean> | undefined
+  await stores.pg.transaction(async (tx) => {
+    await holdWorkspace(tx, workspaceId)
+    required = stores.pg.transaction((other) => requireSecondFactor(other, workspaceId, true))
+    required.catch(() => {})
+    await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 10_000)
+    await createApiKey(tx, { workspaceId, name: 'a', scopes: ['posts:read'] })
+  })
+  expect(await required).toBe(true)
 })

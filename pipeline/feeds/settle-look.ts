@@ -83,7 +83,7 @@ export function settleRead(
     for (const entry of taken) made.push(await makePost(making, entry))
     const news = newsOf(made, { skipped: wanted.length - taken.length, isFull: room < feedPostsEach }, now)
     const { etag, lastModified } = fetched
-    await endLook(tx, feed, lookAt(now), { url, title, etag, lastModified, news })
+    await endLook(tx, leased, lookAt(now), { url, title, etag, lastModified, news })
     await auditPosts(tx, feed, made)
   })
 }

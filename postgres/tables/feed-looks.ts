@@ -2,6 +2,7 @@
  * Looks at feeds. A process leases a due feed, reads it, and writes what came of it in one transaction, in which it locks the
  * feed. A process whose lease has ended writes nothing. Times come from the caller's clock. Held by test/integration/feeds.test.ts.
  */
+import { feedAskedPauseMs } from '../../schemas/limits/feed-limits.ts'
 import type { FeedNews } from '../../schemas/resources/feed.ts'
 import type { Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
@@ -21,13 +22,15 @@ export interface LeasedFeed extends FeedSettings {
   /** Looks in a row that failed. */
   readonly failures: number
   readonly leased_until: Date
+  /** When the look was due. A later one is of somebody who asks for a look during this one. */
+  readonly next_look_at: Date
   readonly workspace: { readonly id: number; readonly timezone: string }
   /** That of who chose the mode, as it is now; null: no member any more. */
   readonly role: Role | null
 }
 
 const ofFeed = `f.id, f.url, to_jsonb(f.social_account_ids) AS social_account_ids, f.mode, f.template, f.shortens_links,
-  f.posts_newest, f.etag, f.last_modified, f.read_at, f.created_at, f.failing_since, f.failures, f.leased_until,
+  f.posts_newest, f.etag, f.last_modified, f.read_at, f.created_at, f.failing_since, f.failures, f.leased_until, f.next_look_at,
   json_build_object('id', w.id, 'timezone', w.timezone) AS workspace, m.role`
 const itsWorkspace = `workspaces w ON w.id = f.workspace_id
   LEFT JOIN members m ON m.workspace_id = f.workspace_id AND m.owner_id = f.set_up_by`
@@ -100,30 +103,38 @@ export interface FeedLook {
   readonly nextLookAt: Date
 }
 
+/** SQL. Whoever asked for a look during this one may have meant what it read too early for: another follows soon. */
+const nextLook = 'CASE WHEN next_look_at > $5 THEN least($4, greatest(next_look_at, $6)) ELSE $4 END'
+const nextLookOf = (feed: LeasedFeed, { lookedAt, nextLookAt }: FeedLook) => [
+  nextLookAt,
+  feed.next_look_at,
+  new Date(lookedAt.getTime() + feedAskedPauseMs),
+]
+
 /** Whether an answer can be asked for again by: null where the feed's server gives nothing. */
 export interface Validators {
   readonly etag: string | null
   readonly lastModified: string | null
 }
 
-/** The feed could be read. @param read undefined: it is as it was */
+/** The feed could be read. @param feed as it was leased @param read undefined: it is as it was */
 export async function endLook(
   tx: Queryable,
-  { id, leased_until }: LeasedFeed,
-  { lookedAt, nextLookAt }: FeedLook,
+  feed: LeasedFeed,
+  look: FeedLook,
   read?: Validators & { readonly url: string; readonly title: string; readonly news: FeedNews | null },
 ): Promise<void> {
   await tx.query(
-    `UPDATE feeds SET looked_at = $3, next_look_at = $4, leased_until = NULL, last_error = NULL, failing_since = NULL,
-       failures = 0, read_at = $3, title = CASE WHEN $5 THEN $6 ELSE title END,
-       etag = CASE WHEN $5 THEN $7 ELSE etag END, last_modified = CASE WHEN $5 THEN $8 ELSE last_modified END,
-       last_news = coalesce($9, last_news), url = coalesce($10, url)
+    `UPDATE feeds SET looked_at = $3, next_look_at = ${nextLook}, leased_until = NULL, last_error = NULL, failing_since = NULL,
+       failures = 0, read_at = $3, title = CASE WHEN $7 THEN $8 ELSE title END,
+       etag = CASE WHEN $7 THEN $9 ELSE etag END, last_modified = CASE WHEN $7 THEN $10 ELSE last_modified END,
+       last_news = coalesce($11, last_news), url = coalesce($12, url)
      WHERE id = $1 AND leased_until = $2`,
     [
-      id,
-      leased_until,
-      lookedAt,
-      nextLookAt,
+      feed.id,
+      feed.leased_until,
+      look.lookedAt,
+      ...nextLookOf(feed, look),
       read !== undefined,
       read?.title ?? '',
       read?.etag ?? null,
@@ -143,15 +154,15 @@ export async function isFeedKnown(tx: Queryable, workspaceId: number, url: strin
 /** The feed could not be read. @param isOver it is turned off @returns false where the lease has ended */
 export async function failLook(
   tx: Queryable,
-  { id, leased_until }: LeasedFeed,
-  { lookedAt, nextLookAt }: FeedLook,
+  feed: LeasedFeed,
+  look: FeedLook,
   { message, isOver }: { readonly message: string; readonly isOver: boolean },
 ): Promise<boolean> {
   const rows = await tx.query(
-    `UPDATE feeds SET looked_at = $3, next_look_at = $4, leased_until = NULL, last_error = $5, failures = failures + 1,
-       failing_since = coalesce(failing_since, $3), status = CASE WHEN $6 THEN 'failed' ELSE status END
+    `UPDATE feeds SET looked_at = $3, next_look_at = ${nextLook}, leased_until = NULL, last_error = $7, failures = failures + 1,
+       failing_since = coalesce(failing_since, $3), status = CASE WHEN $8 THEN 'failed' ELSE status END
      WHERE id = $1 AND leased_until = $2 AND status = 'active' RETURNING 1`,
-    [id, leased_until, lookedAt, nextLookAt, message, isOver],
+    [feed.id, feed.leased_until, look.lookedAt, ...nextLookOf(feed, look), message, isOver],
   )
   return rows.length > 0
 }

@@ -74,11 +74,17 @@ export async function updateFeed(tx: Queryable, workspaceId: number, change: Fee
   return feed!
 }
 
-/** It is looked at from then on, not only at its next time. */
-export async function hastenLook(tx: Queryable, workspaceId: number, id: number, at: Date): Promise<StoredFeed> {
+/** It is looked at from then on, not only at its next time. A look that is under way may have read it already, so another follows. */
+export async function hastenLook(
+  tx: Queryable,
+  workspaceId: number,
+  id: number,
+  { now, at }: { readonly now: Date; readonly at: Date },
+): Promise<StoredFeed> {
   const [feed] = await tx.query<StoredFeed>(
-    `UPDATE feeds SET next_look_at = least(next_look_at, $3) WHERE workspace_id = $1 AND id = $2 RETURNING ${columns}`,
-    [workspaceId, id, at],
+    `UPDATE feeds SET next_look_at = CASE WHEN leased_until > $4 THEN $3 ELSE least(next_look_at, $3) END
+     WHERE workspace_id = $1 AND id = $2 RETURNING ${columns}`,
+    [workspaceId, id, at, now],
   )
   return feed!
 }

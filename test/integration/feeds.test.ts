@@ -484,6 +484,23 @@ test('a feed can be paused, checked at once, and deleted without its posts', asy
   expect((await posts()).map(({ updated_at }) => updated_at > made!)).toEqual([true])
 })
 
+test.each([
+  ['is read', rssOf([])],
+  ['fails', 'no feed'],
+])('whoever asks for a look during one that %s gets another, a minute later', async (_, before) => {
+  const id = await addFeed({ posts_newest: true })
+  receiver.behaviour = async (_request, response) => {
+    expect((await ask('POST', `/v1/feeds/${id}/check`)).status).toBe(200)
+    serve(receiver, { '/feed': { body: rssOf([{ id: 'a' }]) } })
+    response.writeHead(200, { 'Content-Type': 'application/rss+xml' }).end(before)
+  }
+  await reader.look()
+  const { looked_at, next_look_at } = await feedOf(id)
+  expect(Date.parse(next_look_at) - Date.parse(looked_at)).toBe(feedAskedPauseMs)
+  await reader.look(feedAskedPauseMs)
+  expect(await captions()).toHaveLength(1)
+})
+
 test('what a feed can’t be is refused: a known or unsuitable one, and one too many', async () => {
   const url = `${receiver.url}/feed`
   await addFeed()

@@ -135,7 +135,9 @@ export const checkFeed = defineOperation({
     const feed = await lockFeed(pg, workspace.id, id)
     if (feed === null) throw problem('feed_not_found')
     if (feed.status !== 'active') throw problem('feed_not_active')
-    return serialize(await hastenLook(pg, workspace.id, id, nextAskedLook(feed, clock.now())))
+    const now = clock.now()
+    const look = { now: new Date(now), at: nextAskedLook(feed, now) }
+    return serialize(await hastenLook(pg, workspace.id, id, look))
   },
 })
 

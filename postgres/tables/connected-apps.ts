@@ -286,12 +286,12 @@ export function listConnectedApps(
   )
 }
 
-/** Deletes some of those that have ended. @returns how many */
+/** Deletes some of those that have ended, but for one that is renewed just now. @returns how many */
 export async function deleteEndedApps(q: Queryable, at: Date): Promise<number> {
+  const isEnded = '(revoked_at IS NOT NULL OR expires_at <= $1)'
   const deleted = await q.query(
-    `DELETE FROM api_keys WHERE id IN (
-       SELECT id FROM api_keys WHERE hash IS NULL AND (revoked_at IS NOT NULL OR expires_at <= $1) LIMIT ${appSweepMax})
-     RETURNING 1`,
+    `DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE hash IS NULL AND ${isEnded} LIMIT ${appSweepMax})
+       AND ${isEnded} RETURNING 1`,
     [at],
   )
   return deleted.length

@@ -49,11 +49,11 @@ export async function findClient(q: Queryable, id: string, at: Date): Promise<OA
   return found ?? null
 }
 
-/** Deletes some of those whose time is over. @returns how many */
+/** Deletes some of those whose time is over, but for one that is renewed just now. @returns how many */
 export async function deleteExpiredClients(q: Queryable, at: Date): Promise<number> {
   const deleted = await q.query(
     `DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients WHERE expires_at <= $1 LIMIT ${appSweepMax})
-     RETURNING 1`,
+       AND expires_at <= $1 RETURNING 1`,
     [at],
   )
   return deleted.length

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/bindings.ts'
+import { deleteEndedApps } from '../../postgres/tables/connected-apps.ts'
 import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/contacts.ts'
+import { deleteExpiredClients } from '../../postgres/tables/oauth-clients.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhook-deliveries.ts'
 import { takeTurns } from '../../postgres/tables/webhook-turns.ts'
 import { makeWorkspace } from '../support/api.ts'
@@ -69,6 +71,52 @@ test('no large table that refers to a workspace is read as a whole at the end of
 test('payments are looked up without a list of what their index has not taken in yet', async () => {
   const [index] = await stores.pg.query(`SELECT reloptions FROM pg_class WHERE relname = 'revenue_payments_refs'`)
   expect(index).toEqual({ reloptions: ['fastupdate=off'] })
+})
+
+test.each<
+  [
+    table: string,
+    make: (workspaceId: number) => Promise<unknown>,
+    renew: (tx: Queryable, workspaceId: number) => Promise<unknown>,
+    sweep: () => Promise<number>,
+  ]
+>([
+  [
+    'api_keys',
+    (id) =>
+      stores.pg.query(
+        `INSERT INTO api_keys (workspace_id, owner_id, name, prefix, scopes, expires_at)
+         SELECT id, owner_id, 'An app', '', '{}', now() - interval '1 second' FROM workspaces WHERE id = $1`,
+        [id],
+      ),
+    (tx, id) =>
+      tx.query(`UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE hash IS NULL AND workspace_id = $1`, [
+        id,
+      ]),
+    () => deleteEndedApps(stores.pg, new Date()),
+  ],
+  [
+    'oauth_clients',
+    () =>
+      stores.pg.query(
+        `INSERT INTO oauth_clients VALUES ('a', 'An app', '{}', now(), NULL, now() - interval '1 second')`,
+      ),
+    (tx) => tx.query(`UPDATE oauth_clients SET expires_at = now() + interval '1 day'`),
+    () => deleteExpiredClients(stores.pg, new Date()),
+  ],
+])('a row of %s that is renewed while a sweep waits for it stays', async (table, make, renew, sweep) => {
+  const { workspaceId } = await makeWorkspace(stores)
+  await make(workspaceId)
+  const rowsOf = async () => (await stores.pg.query(`SELECT FROM ${table}`)).length
+  const before = await rowsOf()
+  let swept: Promise<number> | undefined
+  await stores.pg.transaction(async (tx) => {
+    await renew(tx, workspaceId)
+    swept = sweep()
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    await expect.poll(() => stores.pg.query(waiting), { timeout: 10_000 }).toHaveLength(1)
+  })
+  expect([await swept, await rowsOf()]).toEqual([0, before])
 })
 
 const dayMs = 86_400_000

@@ -8,6 +8,7 @@ import {
 } from '../../schemas/resources/company-profile.ts'
 import type { Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
+import { takeNamedLock } from '../named-lock.ts'
 
 interface Row {
   readonly source_urls: string[]
@@ -128,13 +129,14 @@ export async function saveProfile(
   return saved.length > 0
 }
 
-/** @returns false where the profile has as many as it may have */
+/** Run it in a transaction, which holds off others of the workspace. @returns false where the profile has as many as it may have */
 export async function putProfileMedia(
-  q: Queryable,
+  tx: Queryable,
   workspaceId: number,
   { mediaId, role }: { readonly mediaId: number; readonly role: MediaRole },
 ): Promise<boolean> {
-  const put = await q.query(
+  await takeNamedLock(tx, `profile media of workspace ${workspaceId}`)
+  const put = await tx.query(
     `INSERT INTO company_profile_media (workspace_id, media_id, role)
      SELECT $1, $2, $3 WHERE (SELECT count(*) FROM company_profile_media WHERE workspace_id = $1 AND media_id != $2) < ${profileMediaMax}
      ON CONFLICT (workspace_id, media_id) DO UPDATE SET role = excluded.role RETURNING 1`,

@@ -4,13 +4,18 @@ import { connectClickHouse } from '../../clickhouse/client.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { startProfiler } from '../../pipeline/profile/loop.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { claimProfile, orderProfile, readCompanyProfile } from '../../postgres/tables/company-profiles.ts'
+import {
+  claimProfile,
+  orderProfile,
+  putProfileMedia,
+  readCompanyProfile,
+} from '../../postgres/tables/company-profiles.ts'
 import { setPlan } from '../../postgres/tables/workspaces.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
-import { profileAttemptsMax } from '../../schemas/limits/profile-limits.ts'
+import { profileAttemptsMax, profileMediaMax } from '../../schemas/limits/profile-limits.ts'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
@@ -309,6 +314,27 @@ test('one whose every attempt ended with its process has failed, and is not gene
 })
 
 const logoRow = (quote: string, source_url: string) => ({ field: 'visual_identity.logo_url', quote, source_url })
+
+test('of two that give the last role at once one is refused', async () => {
+  const made = await Promise.all(Array.from({ length: profileMediaMax + 1 }, () => makeMedia(stores, mine.workspaceId)))
+  const [last, another, ...others] = made as [number, number, ...number[]]
+  await stores.pg.query(
+    `INSERT INTO company_profile_media SELECT $1, id, 'product_image' FROM unnest($2::bigint[]) AS given (id)`,
+    [mine.workspaceId, others],
+  )
+  let asked: ReturnType<typeof ask> | undefined
+  await stores.pg.transaction(async (tx) => {
+    expect(await putProfileMedia(tx, mine.workspaceId, { mediaId: last, role: 'logo' })).toBe(true)
+    let isAnswered = false
+    asked = ask('POST', '/media', { media_id: another, role: 'logo' }).finally(() => {
+      isAnswered = true
+    })
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    await expect.poll(async () => isAnswered || (await stores.pg.query(waiting)).length > 0).toBe(true)
+  })
+  expect((await asked!).status).toBe(422)
+  expect((await ask('GET', '')).body.images).toHaveLength(profileMediaMax)
+})
 
 test('media have roles that fit them, and webhooks are told', async () => {
   const image = await makeMedia(stores, mine.workspaceId)

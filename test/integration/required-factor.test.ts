@@ -4,7 +4,7 @@ import { operations } from '../../api/operations/registry.ts'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { requireSecondFactor } from '../../postgres/tables/required-factors.ts'
-import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import { makeKey, makeWorkspace, operationsOfSessions, setUpApi } from '../support/api.ts'
 import { appWith } from '../support/authenticator-app.ts'
@@ -140,7 +140,7 @@ test('a key is made while its workspace begins to require it', async () => {
   const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   let required: Promise<boolean> | undefined
   await stores.pg.transaction(async (tx) => {
-    await holdWorkspace(tx, workspaceId)
+    await lockWorkspace(tx, workspaceId)
     required = stores.pg.transaction((other) => requireSecondFactor(other, workspaceId, true))
     required.catch(() => {})
     await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 10_000)

@@ -32,6 +32,9 @@ const lengths: Record<CaptionCounting, Record<string, number>> = {
     '👍🏽': 2,
     '❤️': 2,
     'e\u0301': 1,
+    // Within 30 marks in a row, however many there are.
+    [`e${'\u0316'.repeat(29)}\u0301`]: 30,
+    [`e${'\u0316'.repeat(30)}\u0301`]: 32,
     [link]: 23,
     [`日本${link}。`]: 4 + 23 + 2,
     'See example.com.': 4 + 23 + 1,

@@ -7,7 +7,7 @@ import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { isBlank, lengthOf } from '../../schemas/code-points.ts'
 import { counted } from '../../schemas/errors/validation-errors.ts'
 import { type CaptionCount, captionCounts } from '../../schemas/reference/caption-counts.ts'
-import { byteLength, captionCountings } from '../../schemas/reference/caption-lengths.ts'
+import { byteLength, type CaptionCounter, makeCaptionCounter } from '../../schemas/reference/caption-lengths.ts'
 import {
   captionLengthMaxOf,
   kindOf,
@@ -46,7 +46,8 @@ export interface Readiness {
 
 export function judgeReadiness(content: Content): Readiness {
   const { accounts } = content
-  const judged = accounts.map((account) => judgeTarget(account, content))
+  const count = makeCaptionCounter()
+  const judged = accounts.map((account) => judgeTarget(account, content, count))
   const isAnyConnected = accounts.some(({ status }) => status === 'connected')
   const none: Issue = {
     loc: ['body', 'social_account_ids'],
@@ -80,7 +81,7 @@ export function judgeTime(scheduledAt: Date, now: number, input: unknown): Issue
 
 type Report = (code: IssueCode, path: readonly (string | number)[], message: string, input: unknown) => void
 
-function judgeTarget(account: Placed<SocialAccount>, content: Content) {
+function judgeTarget(account: Placed<SocialAccount>, content: Content, count: CaptionCounter) {
   const { baseCaption, thread, captions, media, firstComment } = content
   const provider = providers[account.platform]
   const issues: Issue[] = []
@@ -91,7 +92,7 @@ function judgeTarget(account: Placed<SocialAccount>, content: Content) {
   judgeAccount(account, report)
   const override = captions.get(account.platform)
   const caption = override ?? baseCaption
-  const lengthOn = captionCountings[provider.captionCounting]
+  const lengthOn = (text: string) => count(provider.captionCounting, text)
   const characterCount = lengthOn(caption)
   judgeCaption(provider, { text: caption, count: characterCount, mediaCount: media.length }, (code, message) => {
     const path = override === undefined ? ['base_caption'] : ['platform_captions', account.platform]

@@ -24,6 +24,19 @@ export const captionCountings = {
 } as const satisfies Record<string, (text: string) => number>
 export type CaptionCounting = keyof typeof captionCountings
 
+export type CaptionCounter = (counting: CaptionCounting, text: string) => number
+
+/** Counts each text once, however often it is asked for: many accounts of a platform have the same ones. */
+export function makeCaptionCounter(): CaptionCounter {
+  const counted = new Map<string, number>()
+  return (counting, text) => {
+    const name = `${counting} ${text}`
+    const length = counted.get(name) ?? captionCountings[counting](text)
+    counted.set(name, length)
+    return length
+  }
+}
+
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const bytes = new TextEncoder()
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { judgeReadiness } from '../../authoring/posts/readiness.ts'
 import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
@@ -237,4 +237,17 @@ test('an account whose calls fail is told of with what it says, and stops nothin
     },
   ])
   expect(targets.map(({ isValid }) => isValid)).toEqual([true])
+})
+
+test('a text is counted once for all accounts of a platform', () => {
+  const accounts = [1, 2, 3].map((id) => account('x', { id, at: id - 1 }))
+  const counting = vi.spyOn(captionCountings, 'x')
+  const content = { baseCaption: 'a'.repeat(281), firstComment: null, media: [], captions: new Map() }
+  const { issues, targets } = judgeReadiness({ ...content, accounts, thread: ['b', 'c'].map(partOf) })
+  expect(counting.mock.calls.map(([text]) => text)).toEqual([content.baseCaption, 'b', 'c'])
+  counting.mockRestore()
+  expect(issues.map(({ code, accountId }) => [code, accountId])).toEqual(
+    [1, 2, 3].map((id) => ['caption_too_long', id]),
+  )
+  expect(targets.map(({ characterCount, thread }) => [characterCount, thread.length])).toEqual(Array(3).fill([281, 2]))
 })

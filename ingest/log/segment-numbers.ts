@@ -1,6 +1,6 @@
 /** Segment numbers of one thread. One reservation is always prefetched, so taking a number never waits. */
 import type { Log } from '../../runtime/log.ts'
-import type { NumberRange } from '../ids.ts'
+import type { NumberRange } from '../segment-leases.ts'
 import { Outage } from './outage.ts'
 
 const reserveRetryMs = 500

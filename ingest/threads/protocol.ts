@@ -3,9 +3,9 @@ import type { Figures } from '../../runtime/metrics.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
 import type { Health } from '../http/other-routes.ts'
 import type { PasswordTries } from '../http/password-tries.ts'
-import type { NumberRange } from '../ids.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
+import type { NumberRange } from '../segment-leases.ts'
 
 export interface WorkerData {
   /** From 1: the number of its folder. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { HeldLease } from '../../ingest/ids.ts'
+import type { HeldLease } from '../../ingest/segment-leases.ts'
 import type { Part } from '../../ingest/ship/manifest.ts'
 import { UndoneSegments } from '../../ingest/ship/marks.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'

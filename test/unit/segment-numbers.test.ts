@@ -1,8 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { openSegmentLeases } from '../../ingest/ids.ts'
 import { openSegmentNumbers } from '../../ingest/log/segment-numbers.ts'
+import { openSegmentLeases } from '../../ingest/segment-leases.ts'
 import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits/log-limits.ts'
 import { setUpLogFolder, silent } from '../support/log-fixture.ts'
 

@@ -26,20 +26,20 @@ export interface HeldLease {
 
 export interface SegmentLeases {
   /**
-   * Numbers for the writer, durably taken from the lease. Whoever has the range moves its `next` on with each number used:
-   * by that `held` knows. While there is no lease (the first start, or Postgres away for many hours) it waits for one.
+   * Numbers for the writer, durably taken from the lease. The caller raises the range's `next` with each number that it
+   * uses: `held` reads it. Without a lease (the first start, or Postgres away for many hours) this waits for one.
    */
   reserve(): Promise<NumberRange>
-  /** The writer's leases. One that is used up stays among them until it is let go of. */
+  /** The writer's leases. One that is used up stays among them until `letGo` drops it. */
   held(): HeldLease[]
-  /** Nothing is left to be said of the used-up lease that begins with `first`. Durable when it resolves. */
+  /** Drops the used-up lease that begins with `first`: its mark has reached its end. Durable when it resolves. */
   letGo(first: number): Promise<void>
   close(): Promise<void>
 }
 
 export interface SegmentLeasesOptions {
   readonly file: string
-  /** Leases `segmentLeaseSize` numbers and answers the first. */
+  /** Takes `segmentLeaseSize` numbers from the sequence and answers the first. */
   readonly lease: () => Promise<number>
   /** Whether ClickHouse holds ids of these numbers already: a restored disk would use them again. Null: can't be known now. */
   readonly isUsed: (first: number, end: number) => Promise<boolean | null>
@@ -99,7 +99,7 @@ export async function openSegmentLeases(options: SegmentLeasesOptions): Promise<
     try {
       await save()
     } catch (error) {
-      // Nobody has got a number of it: it is taken again once the disk is well.
+      // No number of it was used: it is taken again once the disk is well.
       lease.next = taken.next
       reserved.delete(taken)
       throw error

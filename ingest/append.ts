@@ -1,4 +1,4 @@
-/** Puts enriched events into the logs, each client event id once. A placeholder such as `undefined` is none. */
+/** Puts enriched events into the logs, each client event id once. A placeholder such as `undefined` counts as no id. */
 import type { Clock } from '../runtime/clock.ts'
 import { deriveHashKey, type HashKey, hash64, hashed } from '../runtime/crypto/hash.ts'
 import { identifierOf } from '../schemas/event/identifiers.ts'
@@ -15,11 +15,11 @@ export interface AppendOptions {
   readonly clock: Clock
 }
 
-/** Each has ids of its own: an order is no retry of a crawler's visit. */
-export type Reported = 'event' | 'visit'
+/** Each log has client event ids of its own: an order is no retry of a crawler's visit. */
+type Stream = 'events' | 'bot_visits'
 
 export class Appender {
-  private readonly claimKeys: Readonly<Record<Reported, HashKey>>
+  private readonly claimKeys: Readonly<Record<Stream, HashKey>>
   /** The hash of the client event id that was looked up last. */
   private readonly claim: Hash64 = { hi: 0, lo: 0 }
 
@@ -39,16 +39,16 @@ export class Appender {
   }
 
   /** The event id that this client event id has already, or 0; leaves its hash in `claim` for `append`. */
-  findDuplicate(reported: Reported, clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
+  findDuplicate(stream: Stream, clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
     const own = identifierOf(clientEventId)
     if (own === null) return 0
-    hash64(this.claimKeys[reported], workspace.id, own)
+    hash64(this.claimKeys[stream], workspace.id, own)
     this.claim.hi = hashed.hi
     this.claim.lo = hashed.lo
     return this.options.window.find(this.claim)
   }
 
-  /** The row has no client event id where it is a placeholder. */
+  /** Follows on `findDuplicate`, whose hash it stores. The row's client event id is empty if it was a placeholder. */
   append(enriched: Exclude<Enriched, { stream: 'rejected' }>): number {
     const claim = enriched.row.client_event_id === '' ? null : this.claim
     const id =
@@ -61,7 +61,7 @@ export class Appender {
   }
 
   /** Calls back once the last row appended to the log of `stream` is synced, or it is known that it won't be. */
-  whenRowSynced(stream: 'events' | 'bot_visits', done: (isDurable: boolean) => void): void {
+  whenStreamSynced(stream: Stream, done: (isDurable: boolean) => void): void {
     const writer = stream === 'events' ? this.options.events : this.options.botVisits
     writer.whenSynced(done)
   }
@@ -91,9 +91,9 @@ export class Appender {
 }
 
 /** The keys under which client event ids are hashed, the same on every node of an installation. */
-function claimKeysOf(secretKey: string): Record<Reported, HashKey> {
+function claimKeysOf(secretKey: string): Record<Stream, HashKey> {
   return {
-    event: deriveHashKey(secretKey, 'client event ids'),
-    visit: deriveHashKey(secretKey, 'client event ids of visits'),
+    events: deriveHashKey(secretKey, 'client event ids'),
+    bot_visits: deriveHashKey(secretKey, 'client event ids of visits'),
   }
 }

@@ -174,7 +174,7 @@ export class Receiver {
   }
 
   private track(event: TrackBody, workspace: TrackedWorkspace, sender: Sender, respond: Respond): void {
-    const known = this.options.appender.findDuplicate('event', event.client_event_id, workspace)
+    const known = this.options.appender.findDuplicate('events', event.client_event_id, workspace)
     if (known !== 0) {
       this.whenRowsSynced([known], respond, 1, () => trackBody(known, true))
       return
@@ -187,7 +187,7 @@ export class Receiver {
       return respond(excludedAnswer(reason))
     }
     const id = this.options.appender.append(enriched)
-    this.options.appender.whenRowSynced(enriched.stream, (isDurable) => {
+    this.options.appender.whenStreamSynced(enriched.stream, (isDurable) => {
       if (!isDurable) return this.refuseUnsynced(respond, 1)
       this.options.countAccepted(1, 0)
       respond({ status: 202, body: trackBody(id, false) })
@@ -222,7 +222,7 @@ export class Receiver {
     const bots: BotAnswer[] = []
     let duplicates = 0
     const visits = this.options.bots.read(value as BotsBody, hasUnstorableText, sender, workspace, (row, bot) => {
-      const known = this.options.appender.findDuplicate('visit', row.client_event_id, workspace)
+      const known = this.options.appender.findDuplicate('bot_visits', row.client_event_id, workspace)
       if (known !== 0) duplicates++
       ids.push(known !== 0 ? known : this.options.appender.append({ stream: 'bot_visits', row, side: null }))
       bots.push(bot)
@@ -242,7 +242,7 @@ export class Receiver {
     workspace: TrackedWorkspace,
     sender: Sender,
   ): Appended | ExclusionReason | ValidationError[] {
-    const known = this.options.appender.findDuplicate('event', event.client_event_id, workspace)
+    const known = this.options.appender.findDuplicate('events', event.client_event_id, workspace)
     if (known !== 0) return { id: known, isDuplicate: true }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') {

@@ -5,7 +5,7 @@ import type { StreamName } from '../schemas/event/row.ts'
 import type { ExclusionReason } from '../schemas/exclusions.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
 import type { DropReason } from './enrich/facts.ts'
-import type { Reason } from './http/receive.ts'
+import type { RefusalReason } from './http/receive.ts'
 import type { LinkOutcome } from './http/redirect.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
 import type { ChunkOutcome } from './replay/receive-chunk.ts'
@@ -44,7 +44,7 @@ export function watchMetrics(metrics: Metrics) {
       if (events > 0) accepted.inc(events)
       if (repeats > 0) deduplicated.inc(repeats)
     },
-    countRefused(reason: Reason, events: number): void {
+    countRefused(reason: RefusalReason, events: number): void {
       if (events > 0) refused.inc({ reason }, events)
     },
     countExcluded: (reason: ExclusionReason) => excluded.inc({ reason }),

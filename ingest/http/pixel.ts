@@ -14,7 +14,7 @@ import type { Log } from '../../runtime/log.ts'
 import { pixelQueryBytesMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import { isWebUrl } from '../../schemas/web-url.ts'
 import { anyOrigin, type Handler } from './other-routes.ts'
-import type { Reason, Receiver } from './receive.ts'
+import type { Receiver, RefusalReason } from './receive.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 import { isSentAhead } from './sent-ahead.ts'
@@ -24,7 +24,7 @@ export interface PixelOptions {
   readonly receiver: Pick<Receiver, 'receive'>
   readonly proxies: TrustedProxies
   readonly countryHeader: string
-  readonly countRefused: (reason: Reason, events: number) => void
+  readonly countRefused: (reason: RefusalReason, events: number) => void
   readonly observeAnswer: (status: number) => void
   readonly log: Log
 }

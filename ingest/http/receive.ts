@@ -40,7 +40,7 @@ export type Respond = (answer: Answer) => void
 export type Endpoint = 'track' | 'batch' | 'bots' | 'replay'
 
 /** Why an event was not accepted: the labels of the metric. */
-export type Reason =
+export type RefusalReason =
   | 'malformed'
   | 'unknown_key'
   | 'key_table_unavailable'
@@ -61,7 +61,7 @@ export interface ReceiveOptions {
   readonly clock: Clock
   readonly log: Log
   readonly countAccepted: (events: number, deduplicated: number) => void
-  readonly countRefused: (reason: Reason, events: number) => void
+  readonly countRefused: (reason: RefusalReason, events: number) => void
   readonly countExcluded: (reason: ExclusionReason) => void
 }
 
@@ -267,7 +267,7 @@ export class Receiver {
 
   private refuse(
     respond: Respond,
-    reason: Reason,
+    reason: RefusalReason,
     status: number,
     detail: string | readonly ValidationError[],
     retryAfter?: number,

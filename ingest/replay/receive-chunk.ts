@@ -30,7 +30,7 @@ import { makeUserAgents } from '../enrich/user-agents.ts'
 import type { Sender, TrackedWorkspace } from '../event-context.ts'
 import { exclusionOfChunk } from '../exclusion-matcher.ts'
 import { makeKeyRate } from '../http/key-rate.ts'
-import type { Answer, Reason } from '../http/receive.ts'
+import type { Answer, RefusalReason } from '../http/receive.ts'
 import { excludedAnswer } from '../http/tracking-bodies.ts'
 import { trackingRefusals } from '../http/tracking-refusals.ts'
 import type { LogWriter } from '../log/writer.ts'
@@ -38,7 +38,7 @@ import { type ChunkSender, makeChunkRows } from './chunk-row.ts'
 import { countEvents, readEvents, unpackEvents } from './read-events.ts'
 
 /** The fate of a chunk: the labels of the metric. */
-export type ChunkOutcome = Reason | 'stored' | 'replay_off' | 'bot' | 'session_full' | 'day_full' | 'excluded'
+export type ChunkOutcome = RefusalReason | 'stored' | 'replay_off' | 'bot' | 'session_full' | 'day_full' | 'excluded'
 
 export interface ReplayOptions {
   readonly secretKey: string

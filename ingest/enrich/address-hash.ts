@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { networkOf } from '../../runtime/http/network-of.ts'
 import { addressCacheMax } from '../../schemas/limits/ingest-limits.ts'
-import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
+import { SaltedCache, type SaltOfDay } from './salted-cache.ts'
 
 const hashBytes = 16
 /** Stands for an unknown address. */
@@ -15,7 +15,7 @@ export type AddressHash = (workspaceId: number, address: string, receivedAt: num
  * 16 bytes, each a character of the text, because a FixedString(16) takes these.
  */
 export function makeAddressHash(salts: SaltOfDay): AddressHash {
-  const known = new SaltedMemory<string>(salts, addressCacheMax)
+  const known = new SaltedCache<string>(salts, addressCacheMax)
   return (workspaceId, address, receivedAt) => {
     if (address === '') return noAddressHash
     const salt = known.saltAt(receivedAt)

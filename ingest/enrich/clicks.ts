@@ -14,7 +14,7 @@ import { drawShare } from './draw-share.ts'
 import { countryOfSender, keptArea, type PlaceDetail, placeOfSender } from './find-place.ts'
 import { makeUnnamedVisitors } from './hash-ids.ts'
 import { keptReferrer } from './page-url.ts'
-import type { SaltOfDay } from './salted-memory.ts'
+import type { SaltOfDay } from './salted-cache.ts'
 import { type Agent, makeUserAgents } from './user-agents.ts'
 
 export interface LinkRequest {

@@ -15,7 +15,7 @@ import type { EventRow, Hash64 } from '../../schemas/event/row.ts'
 import { visitorCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Facts, Step, Verdict } from './facts.ts'
-import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
+import { SaltedCache, type SaltOfDay } from './salted-cache.ts'
 
 export interface HashIdsOptions {
   readonly secretKey: string
@@ -100,7 +100,7 @@ export type UnnamedVisitors = (workspaceId: number, address: string, userAgent: 
 
 /** Remembers the day's visitors, as SHA-256 is dear; salt, address and agent are in no hash that outlives the salt. */
 export function makeUnnamedVisitors(salts: SaltOfDay): UnnamedVisitors {
-  const known = new SaltedMemory<Hash64>(salts, visitorCacheMax)
+  const known = new SaltedCache<Hash64>(salts, visitorCacheMax)
   return (workspaceId, address, userAgent, receivedAt) => {
     const salt = known.saltAt(receivedAt)
     const who = `${workspaceId}\n${address}\n${userAgent}`

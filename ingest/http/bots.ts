@@ -13,7 +13,7 @@ import { makeAddressHash } from '../enrich/address-hash.ts'
 import { fillBot, fillLocation, makeBotVisitRow } from '../enrich/bot-visit.ts'
 import { explainTime, timeOf } from '../enrich/event-time.ts'
 import { isPage } from '../enrich/page-url.ts'
-import type { SaltOfDay } from '../enrich/salted-memory.ts'
+import type { SaltOfDay } from '../enrich/salted-cache.ts'
 import type { IngestWorkspace, Sender } from '../event-context.ts'
 import type { BotVerifier, ClaimedIdentity, Verification } from '../verify/verify-bot.ts'
 

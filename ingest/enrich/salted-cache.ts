@@ -6,7 +6,7 @@ export interface SaltOfDay {
   current(ms: number): Buffer
 }
 
-export class SaltedMemory<Value extends object | string> {
+export class SaltedCache<Value extends object | string> {
   private readonly known: LRUCache<string, Value>
   private salt: Buffer | undefined
 

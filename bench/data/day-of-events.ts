@@ -56,7 +56,7 @@ export function* dayOfEvents({ events, workspaces, seed, start }: DayOptions): G
   const salt = Buffer.alloc(32, 7)
   const enricher = makeEnricher({
     secretKey,
-    salts: { current: () => salt },
+    salts: { at: () => salt },
     countries: null,
     ownership: noOwnership,
   })

@@ -91,7 +91,7 @@ function saltsOf(secretKey: string) {
   let day = Number.NaN
   let salt: Buffer
   return {
-    current: (ms: number) => {
+    at: (ms: number) => {
       if (Math.floor(ms / dayMs) !== day) {
         day = Math.floor(ms / dayMs)
         salt = createHmac('sha256', secretKey).update(`visitors of an import, day ${day}`).digest()

@@ -1,9 +1,9 @@
 /** Cache of values computed with a day's salt. It is dropped together with that salt. */
 import { LRUCache } from 'lru-cache'
 
-/** The salt of the UTC day that holds the moment `ms`. */
 export interface SaltOfDay {
-  current(ms: number): Buffer
+  /** The salt of the UTC day that holds the moment `ms`. */
+  at(ms: number): Buffer
 }
 
 export class SaltedCache<Value extends object | string> {
@@ -17,14 +17,14 @@ export class SaltedCache<Value extends object | string> {
     this.known = new LRUCache({ max: entriesMax })
   }
 
-  /** To be asked first: with another salt nothing is known any more. */
+  /** To be called before `get`: it empties the cache if the day's salt is another. */
   saltAt(ms: number): Buffer {
-    const current = this.salts.current(ms)
-    if (current !== this.salt) {
+    const salt = this.salts.at(ms)
+    if (salt !== this.salt) {
       this.known.clear()
-      this.salt = current
+      this.salt = salt
     }
-    return current
+    return salt
   }
 
   get(who: string): Value | undefined {

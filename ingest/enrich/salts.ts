@@ -12,6 +12,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { saltKeepMs, saltRetryMs, saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeSaltCopy, nameOf, type Salt, type SaltCopyOptions } from './salt-copy.ts'
+import type { SaltOfDay } from './salted-cache.ts'
 
 export interface SaltsOptions extends SaltCopyOptions {
   /** The salt of the day (`YYYY-MM-DD`) that all nodes share: the one in Postgres, or else `newSalt`, which then is it. */
@@ -19,10 +20,8 @@ export interface SaltsOptions extends SaltCopyOptions {
   readonly clock: Clock
 }
 
-export interface Salts {
+export interface Salts extends SaltOfDay {
   start(): Promise<void>
-  /** The salt of the UTC day that holds the moment `ms`. */
-  current(ms: number): Buffer
   close(): Promise<void>
 }
 
@@ -83,7 +82,7 @@ export function makeSalts(options: SaltsOptions): Salts {
       await sweep()
     },
 
-    current: (ms) => {
+    at: (ms) => {
       const day = Math.floor(ms / dayMs)
       const known = salts.get(day)
       if (known !== undefined) return known.bytes

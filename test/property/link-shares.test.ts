@@ -28,7 +28,7 @@ interface Target extends SharedTarget {
 /** Where each of the visitors is led; empty: to the link's own destination. */
 function led(id: number, targets: readonly Target[], userAgent = desktop): string[] {
   const { targetFor } = makeClickReader({
-    salts: { current: () => salt },
+    salts: { at: () => salt },
     countries: null,
     placeDetail: 'city',
     exclusionsOf: () => null,

@@ -20,7 +20,7 @@ const defaultSender: Sender = {
 }
 const defaultWorkspace: IngestWorkspace = { id: 7, timezone: 'Europe/Berlin' }
 /** A salt for each UTC day. */
-export const salts = { current: (ms: number) => Buffer.alloc(32, 1 + (Math.floor(ms / 86_400_000) % 250)) }
+export const salts = { at: (ms: number) => Buffer.alloc(32, 1 + (Math.floor(ms / 86_400_000) % 250)) }
 
 /** No link or post is anybody's. */
 export const noOwnership: Ownership = { linkOfId: () => undefined, workspaceOfPost: () => undefined }

@@ -32,13 +32,13 @@ test('makes the salts of today and tomorrow, each its own, of 32 random bytes, t
   const table = makeTable()
   const salts = await startSalts(table)
   expect([...table.days.keys()]).toEqual(['2026-11-20', '2026-11-21'])
-  expect(salts.current(now)).toEqual(table.days.get('2026-11-20'))
-  expect(salts.current(now + day)).toEqual(table.days.get('2026-11-21'))
-  expect((await startSalts(table, fixedClock(now), 'b')).current(now)).toEqual(salts.current(now))
+  expect(salts.at(now)).toEqual(table.days.get('2026-11-20'))
+  expect(salts.at(now + day)).toEqual(table.days.get('2026-11-21'))
+  expect((await startSalts(table, fixedClock(now), 'b')).at(now)).toEqual(salts.at(now))
   expect((await stat(pathOf('a.json'))).mode & 0o777).toBe(0o600)
   // Drawn by lot: two installations never have the same.
   const others = await Promise.all(['c', 'd'].map((node) => startSalts(makeTable(), fixedClock(now), node)))
-  const all = [salts, ...others].flatMap((one) => [one.current(now), one.current(now + day)])
+  const all = [salts, ...others].flatMap((one) => [one.at(now), one.at(now + day)])
   expect(all.map(({ length }) => length)).toEqual(Array(6).fill(32))
   expect(new Set(all.map((salt) => salt.toString('hex'))).size).toBe(6)
 })
@@ -47,15 +47,15 @@ test('with Postgres away goes on with the salt of before, or with its own, which
   const table = makeTable()
   table.isDown = true
   const alone = await startSalts(table)
-  const own = alone.current(now)
+  const own = alone.at(now)
   expect(own).toHaveLength(32)
-  expect(alone.current(now + 1000)).toEqual(own)
+  expect(alone.at(now + 1000)).toEqual(own)
   await alone.close()
   const again = await startSalts(table)
-  expect(again.current(now)).toEqual(own)
+  expect(again.at(now)).toEqual(own)
   await again.close()
   table.isDown = false
-  expect((await startSalts(table)).current(now)).toEqual(own)
+  expect((await startSalts(table)).at(now)).toEqual(own)
   expect(table.days.get('2026-11-20')).toEqual(own)
 })
 
@@ -63,14 +63,14 @@ test('a salt is forgotten in memory and on disk two days after its day began', a
   const table = makeTable()
   const clock = fixedClock(now)
   const salts = await startSalts(table, clock)
-  const salt = salts.current(now)
+  const salt = salts.at(now)
   await salts.close()
   clock.set(Date.UTC(2026, 10, 22, 0, 0, 0, 1))
   const later = await startSalts(table, clock)
   expect(Object.keys(JSON.parse(await copy()))).toEqual(['2026-11-21', '2026-11-22', '2026-11-23'])
   expect(await copy()).not.toContain(salt.toString('base64'))
   table.days.clear()
-  expect(later.current(now)).not.toEqual(salt)
+  expect(later.at(now)).not.toEqual(salt)
 })
 
 test('a node that runs on makes the next day’s salt a day ahead, and forgets what is two days old', async () => {
@@ -79,7 +79,7 @@ test('a node that runs on makes the next day’s salt a day ahead, and forgets w
     const table = makeTable()
     const clock = fixedClock(now)
     const salts = await startSalts(table, clock)
-    const first = salts.current(now)
+    const first = salts.at(now)
     for (const hours of [13, 25, 37]) {
       clock.set(now + hours * 3_600_000)
       const tomorrow = new Date(clock.now() + day).toISOString().slice(0, 10)
@@ -89,7 +89,7 @@ test('a node that runs on makes the next day’s salt a day ahead, and forgets w
     expect(await copy()).not.toContain(first.toString('base64'))
     table.days.clear()
     // Asked for once more, that day has another: nothing can make its hashes again.
-    expect(salts.current(now)).not.toEqual(first)
+    expect(salts.at(now)).not.toEqual(first)
   } finally {
     vi.useRealTimers()
   }
@@ -101,21 +101,21 @@ test.each([3, -3])('a clock %i days off and right again keeps each day’s salt,
   const salts = await startSalts(table, clock)
   const saltAt = async (at: number) => {
     clock.set(at)
-    const salt = salts.current(at)
+    const salt = salts.at(at)
     // Waits for the sweep that a new day begins. Later days begin theirs all the same.
     await salts.close()
     return salt
   }
-  const before = salts.current(now)
+  const before = salts.at(now)
   const moved = await saltAt(now + days * day)
   expect(moved).toHaveLength(32)
   expect(moved).not.toEqual(before)
   await saltAt(now)
-  expect(salts.current(now)).toEqual(before)
+  expect(salts.at(now)).toEqual(before)
   // Ten days on, no salt of then is left: the same days get others.
   await saltAt(now + 10 * day)
   table.days.clear()
   for (const at of [now, now + days * day]) {
-    for (const old of [before, moved]) expect(salts.current(at)).not.toEqual(old)
+    for (const old of [before, moved]) expect(salts.at(at)).not.toEqual(old)
   }
 })

@@ -14,10 +14,10 @@ import type { Log } from '../../runtime/log.ts'
 import { pixelQueryBytesMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import { isWebUrl } from '../../schemas/web-url.ts'
 import { anyOrigin, type Handler } from './other-routes.ts'
+import { isPrefetch } from './prefetch.ts'
 import type { Receiver, RefusalReason } from './receive.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
-import { isSentAhead } from './sent-ahead.ts'
 import { beginRequest, type UnderWay } from './under-way.ts'
 
 export interface PixelOptions {
@@ -43,7 +43,7 @@ export function makePixel(options: PixelOptions, underWay: UnderWay): Handler {
       sendReply(response, pixelReply, { requestId, headOnly, closes: underWay.isClosing })
     }
     const answer = () => once(send)
-    if (headOnly || isSentAhead(request)) return answer()
+    if (headOnly || isPrefetch(request)) return answer()
     const query = request.getQuery() ?? ''
     if (query.length > pixelQueryBytesMax) {
       countRefused('malformed', 1)

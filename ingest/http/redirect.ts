@@ -37,10 +37,10 @@ import {
 } from './link-pages.ts'
 import type { LinkPasswords } from './link-passwords.ts'
 import { passQuery } from './pass-query.ts'
+import { isPrefetch } from './prefetch.ts'
 import { readPost } from './read-post.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
-import { isSentAhead } from './sent-ahead.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
 import { beginRequest, type UnderWay } from './under-way.ts'
 
@@ -173,7 +173,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     const sender = new RequestSender(response, proxies, head)
     const asked = {
       isHead,
-      isPrefetch: isSentAhead(request),
+      isPrefetch: isPrefetch(request),
       referrer: request.getHeader('referer'),
       query: request.getQuery() ?? '',
       sender,

@@ -4,6 +4,6 @@ import type { HttpRequest } from '../../runtime/http/uws.ts'
 /** `Sec-Purpose` is today's; the others are older browsers'. */
 const prefetchHeaders = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 
-export function isSentAhead(request: HttpRequest): boolean {
+export function isPrefetch(request: HttpRequest): boolean {
   return prefetchHeaders.some((name) => /prefetch|prerender|preview/i.test(request.getHeader(name)))
 }

@@ -1,6 +1,6 @@
 /**
- * Requests that a sender sends ahead on one connection begin one after another, each when the one before is over. Node hands
- * them out all at once: one connection could then take every connection to a service, or all of Postgres. Held by
+ * Pipelined requests of one connection begin one after another, each when the one before is over. Node hands them
+ * out all at once: one connection could then take every connection to a service, or all of Postgres. Held by
  * test/integration/http-server.test.ts and test/integration/front.test.ts.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Requests that wait on a connection. Who sends more is cut off, and what waits never begins. */
+/** Requests that wait on a connection. A sender of more is cut off, and those that wait never begin. */
 const waitingMax = 100
 
 export function inTurn(handle: Handle): Handle {
@@ -16,8 +16,7 @@ export function inTurn(handle: Handle): Handle {
   return (request, response) => {
     const { socket } = request
     if (!socket.writable) return
-    const before = waiting.get(socket)
-    const line = before ?? []
+    const line = waiting.get(socket) ?? []
     const begin = () => {
       response.once('close', () => {
         const next = line.shift()
@@ -26,7 +25,7 @@ export function inTurn(handle: Handle): Handle {
       })
       handle(request, response)
     }
-    if (before === undefined) {
+    if (!waiting.has(socket)) {
       waiting.set(socket, line)
       begin()
     } else if (line.length < waitingMax) line.push(begin)

@@ -14,7 +14,7 @@ import { classifySource } from './classify-source.ts'
 import { copyFields } from './copy-fields.ts'
 import type { Countries } from './countries.ts'
 import { describeDevice } from './describe-device.ts'
-import { type CountDropped, isBot, makeFacts, type Step } from './facts.ts'
+import { type CountDropped, makeFacts, type Step } from './facts.ts'
 import { findPlace, type PlaceDetail } from './find-place.ts'
 import { type HashIdsOptions, hashIds } from './hash-ids.ts'
 import { makeSites } from './hosts.ts'
@@ -74,7 +74,7 @@ export function makeEnricher(options: EnricherOptions): Enricher {
       for (const step of steps) {
         const verdict = step(facts)
         if (verdict === undefined) continue
-        if (verdict !== isBot) return rejected(verdict)
+        if (verdict !== 'bot') return rejected(verdict)
         fillFromEvent(visit, facts, facts.agent.bot!, addressHash)
         return asBot
       }

@@ -28,11 +28,8 @@ export interface Facts {
   readonly countDropped: CountDropped
 }
 
-/** The event is a crawler's: the steps end, and it becomes a bot visit. */
-export const isBot = 'bot'
-
-/** Undefined lets the event go on to the next step; errors refuse it. */
-export type Verdict = undefined | typeof isBot | ValidationError[]
+/** Undefined lets the event go on to the next step; 'bot' ends the steps and makes it a bot visit; errors refuse it. */
+export type Verdict = undefined | 'bot' | ValidationError[]
 export type Step = (facts: Facts) => Verdict
 
 export function makeFacts(countDropped: CountDropped): Facts {

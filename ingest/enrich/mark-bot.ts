@@ -1,10 +1,10 @@
-import { type Facts, isBot, type Step, type Verdict } from './facts.ts'
+import type { Facts, Step, Verdict } from './facts.ts'
 import type { Agent } from './user-agents.ts'
 
-/** Ends the way of a crawler's event here, before anything of a person is looked for. */
+/** Ends the steps for a crawler's event, before any of them looks for a person. */
 export function markBot(userAgents: (text: string) => Agent): Step {
   return (facts: Facts): Verdict => {
     facts.agent = userAgents(facts.event.user_agent || facts.sender.userAgent)
-    return facts.agent.bot === null ? undefined : isBot
+    return facts.agent.bot === null ? undefined : 'bot'
   }
 }

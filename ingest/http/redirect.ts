@@ -83,10 +83,10 @@ export interface Redirect {
   readonly follow: Answerer<AskedPlace>
   /** Answers a POST of the form that asks for a password. */
   readonly unlock: Answerer<AskedPlace>
-  /** Leads to the address, or to the page for unknown links where there is none. */
-  readonly leave: Answerer<string | null>
-  /** Says that it can't be known yet whether a link is there. */
-  readonly putOff: Answerer<void>
+  /** Redirects to the URL; null: answers with the page for unknown links. */
+  readonly redirectTo: Answerer<string | null>
+  /** Answers 503: it can't be known yet whether the link exists. */
+  readonly answerUnavailable: Answerer<void>
 }
 
 type Found = LinkTarget | 'unknown' | 'unavailable'
@@ -111,16 +111,16 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   }
 
   function replyTo(found: Found, asked: LinkRequest, domain: ShortDomain | null): HttpReply {
-    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 307, domain)
+    if (typeof found !== 'object' || isExpired(found, asked)) return replyWithoutClick(found, 307, domain)
     if (found.preview !== null && clicks.isPreview(asked)) return preview(found, found.preview, asked)
-    if (found.passwordHash === null) return lead(found, asked, 302)
+    if (found.passwordHash === null) return redirect(found, asked, 302)
     // Programs count as they do at any link. A person hasn't clicked before the password is right.
     if (clicks.isClick(asked)) countRequest('asked')
     else store(found, asked, null)
     return askReply(200, referrerOf(asked))
   }
 
-  function lead(link: LinkTarget, asked: LinkRequest, status: number): HttpReply {
+  function redirect(link: LinkTarget, asked: LinkRequest, status: number): HttpReply {
     const target = clicks.targetFor(link, asked.sender)
     store(link, asked, target)
     return { status, headers: { Location: passQuery((target ?? link).url, asked.query), ...redirectHeaders } }
@@ -133,10 +133,10 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     return previewReply(shown, link.passwordHash === null ? passQuery((target ?? link).url, asked.query) : null)
   }
 
-  /** For a link that is over, or that isn't there. */
-  function replyWithout(found: Found, status: number, domain: ShortDomain | null): HttpReply {
+  /** For a link that has expired or doesn't exist, or while that can't be known. */
+  function replyWithoutClick(found: Found, status: number, domain: ShortDomain | null): HttpReply {
     countRequest(typeof found === 'object' ? 'expired' : found)
-    if (found === 'unknown') return replyOfNone(domain?.notFoundUrl ?? null, status)
+    if (found === 'unknown') return redirectOrUnknown(domain?.notFoundUrl ?? null, status)
     if (found === 'unavailable') return unavailableReply
     if (found.expiredUrl === null) return expiredReply
     return { status, headers: { Location: found.expiredUrl, ...redirectHeaders } }
@@ -149,15 +149,15 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     form: URLSearchParams,
     domain: ShortDomain | null,
   ): Promise<HttpReply> {
-    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 303, domain)
+    if (typeof found !== 'object' || isExpired(found, asked)) return replyWithoutClick(found, 303, domain)
     const password = form.get(passwordField)
     const clicked = { ...asked, referrer: form.get(referrerField) ?? asked.referrer }
     const { id: linkId, passwordHash } = found
     // The password may have been taken away since the form was shown.
-    if (passwordHash === null) return password === null ? notAllowedReply : lead(found, clicked, 303)
+    if (passwordHash === null) return password === null ? notAllowedReply : redirect(found, clicked, 303)
     const { address, receivedAt: now } = asked.sender
     const outcome = await passwords.check({ linkId, passwordHash, password: password ?? '', address, now })
-    if (outcome === 'right') return lead(found, clicked, 303)
+    if (outcome === 'right') return redirect(found, clicked, 303)
     countRequest(outcome === 'wrong' ? 'wrong_password' : 'not_checked')
     const from = referrerOf(clicked)
     if (outcome === 'wrong') return askReply(403, from)
@@ -165,7 +165,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   }
 
   /** Reads the request's head, which is gone after the first await. */
-  function open(response: HttpResponse, request: HttpRequest, underWay: UnderWay) {
+  function readHead(response: HttpResponse, request: HttpRequest, underWay: UnderWay) {
     // All lines of a repeated header, as for events.
     head.read(request)
     const requestId = requestIdOf(head.requestId)
@@ -186,7 +186,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   }
 
   const follow: Redirect['follow'] = (response, request, underWay, { key, domain }) => {
-    const { asked, answer } = open(response, request, underWay)
+    const { asked, answer } = readHead(response, request, underWay)
     const place = linkPlace(key, domain?.id ?? null)
     const known = links.find(place)
     if (known !== undefined) return answer(replyTo(known, asked, domain))
@@ -197,7 +197,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   }
   const unlock: Redirect['unlock'] = (response, request, underWay, { key, domain }) => {
     const place = linkPlace(key, domain?.id ?? null)
-    const { asked, answer, requestId } = open(response, request, underWay)
+    const { asked, answer, requestId } = readHead(response, request, underWay)
     void asked.sender.address
     let dropBody = () => {}
     const once = beginRequest(response, underWay, () => dropBody())
@@ -228,21 +228,21 @@ export function makeRedirect(options: RedirectOptions): Redirect {
       closes: underWay.isClosing || request.getMethod() === 'post',
     })
   }
-  const leave: Redirect['leave'] = (response, request, underWay, url) =>
-    send(response, request, underWay, replyOfNone(url, 307))
-  const putOff: Redirect['putOff'] = (response, request, underWay) => {
+  const redirectTo: Redirect['redirectTo'] = (response, request, underWay, url) =>
+    send(response, request, underWay, redirectOrUnknown(url, 307))
+  const answerUnavailable: Redirect['answerUnavailable'] = (response, request, underWay) => {
     countRequest('unavailable')
     send(response, request, underWay, unavailableReply)
   }
-  return { follow, unlock, leave, putOff }
+  return { follow, unlock, redirectTo, answerUnavailable }
 }
 
-/** @param url null: there is a page for it */
-function replyOfNone(url: string | null, status: number): HttpReply {
+/** @param url null: the page for unknown links */
+function redirectOrUnknown(url: string | null, status: number): HttpReply {
   return url === null ? unknownReply : { status, headers: { Location: url, ...redirectHeaders } }
 }
 
-function isOver({ expiresAt }: LinkTarget, { sender }: LinkRequest): boolean {
+function isExpired({ expiresAt }: LinkTarget, { sender }: LinkRequest): boolean {
   return expiresAt !== null && expiresAt <= sender.receivedAt
 }
 

@@ -182,7 +182,7 @@ function mountRest(
     const plain = path.slice(0, -1)
     if (path.endsWith('/') && isRoute(plain)) return sendWithoutSlash(response, request)
     const isRead = request.getMethod() === 'get' || request.getMethod() === 'head'
-    if (isRead && isBelowLinks(path)) return redirect.leave(response, request, underWay, null)
+    if (isRead && isBelowLinks(path)) return redirect.redirectTo(response, request, underWay, null)
     const headOnly = request.getMethod() === 'head'
     write(response, requestId, detail(404, trackingRefusals.not_found.detail), true, { headOnly })
   }

@@ -44,7 +44,8 @@ export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: Writ
     if (isRead && isKey) return redirect.follow(response, request, underWay, { key, domain })
     if (method === 'post' && isKey) return redirect.unlock(response, request, underWay, { key, domain })
     if (isRead && key.endsWith('/') && isLinkKeyShaped(key.slice(0, -1))) return sendWithoutSlash(response, request)
-    if (isRead) return redirect.leave(response, request, underWay, key === '' ? domain.rootUrl : domain.notFoundUrl)
+    if (isRead)
+      return redirect.redirectTo(response, request, underWay, key === '' ? domain.rootUrl : domain.notFoundUrl)
     const refused = detail(405, trackingRefusals.method_not_allowed.detail)
     write(response, requestIdOf(request.getHeader('x-request-id')), refused, true, { allow: 'GET, HEAD' })
   }
@@ -55,7 +56,7 @@ export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: Writ
       if (domain === undefined) return handler(response, request)
       if (domain === 'unavailable') {
         const isLink = request.getUrl() === '/' || isLinkKeyShaped(request.getUrl().slice(1).replace(/\/$/, ''))
-        return isLink ? redirect.putOff(response, request, underWay) : handler(response, request)
+        return isLink ? redirect.answerUnavailable(response, request, underWay) : handler(response, request)
       }
       answerAtDomain(domain, response, request)
     }

@@ -11,7 +11,7 @@ import {
   answersEndMs,
   drainMs,
   type IngestNode,
-  makeReceiver,
+  makeThreadServer,
   type Receiving,
   type Tables,
 } from './thread-dependencies.ts'
@@ -49,7 +49,7 @@ export async function receiveInOneThread(node: IngestNode, openTables: () => Pro
   const outageMs = () => Math.max(events.writer.outage.ms(), numbers.outageMs())
   const health = () => describeHealth(capacity.refusal(), outageMs(), shippers)
   const shared = { capacity, passwordTries: makePasswordTries() }
-  const server = makeReceiver(node, tables, logs, shared, { health, metrics })
+  const server = makeThreadServer(node, tables, logs, shared, { health, metrics })
   return {
     listen: (host, port) => server.listen(host, port, false),
     closeServer: () => server.close(answersEndMs),

@@ -1,4 +1,4 @@
-/** Dependencies of a node's threads. main.ts builds them; it alone imports the stores. */
+/** The objects that a node's threads are made of. main.ts builds those that need a store; it alone imports the stores. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
@@ -77,7 +77,7 @@ export interface IngestNode extends Thread {
   shippingOf(stream: StreamName): ShippingOptions
 }
 
-/** A node that takes events, in one thread or several. The three steps of its stop follow one another. */
+/** A node that takes events, in one thread or several. A stop calls the four `close` functions in this order. */
 export interface Receiving {
   listen(host: string, port: number): Promise<number>
   /** Takes no more connections and answers the requests under way. */
@@ -93,8 +93,8 @@ export const answersEndMs = 5_000
 /** Time that an orderly stop gives the shippers: the rest is shipped at the next start. */
 export const drainMs = 8_000
 
-/** The part that takes requests. */
-export function makeReceiver(
+/** The HTTP server of a thread, with all that its requests need. */
+export function makeThreadServer(
   { config, watched, clock, log }: Thread,
   { keys, links, domains, posts, salts, countries, botChecks }: Tables,
   { linkClicks, replayChunks, ...logs }: Logs,

@@ -20,7 +20,7 @@ import { openSegmentNumbers, type SegmentNumbers } from '../log/segment-numbers.
 import { LogWriter } from '../log/writer.ts'
 import { monotonicMs } from '../ship/marks.ts'
 import { makeSetAside } from '../ship/set-aside.ts'
-import { answersEndMs, makeReceiver, type Tables, type Thread } from '../thread-dependencies.ts'
+import { answersEndMs, makeThreadServer, type Tables, type Thread } from '../thread-dependencies.ts'
 import { type Calls, connectThreads } from './calls.ts'
 import { type MainFunctions, type OpenedLog, streamNames, type WorkerData, type WorkerFunctions } from './protocol.ts'
 
@@ -57,7 +57,7 @@ export async function runWorker(
     replay_chunks: await openLog<ReplayChunkRow>('replay_chunks', thread, writing),
   }
   const tables = await openTables()
-  const server = makeReceiver(
+  const server = makeThreadServer(
     thread,
     tables,
     {

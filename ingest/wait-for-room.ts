@@ -5,7 +5,7 @@ import type { Log } from '../runtime/log.ts'
 import { sleep } from '../runtime/retry.ts'
 import { startBytesMin } from '../schemas/limits/log-limits.ts'
 
-const againMs = 1_000
+const retryMs = 1_000
 
 /**
  * Resolves once `folder`, which this process has locked, has room for the files that a start writes beside the log.
@@ -13,7 +13,7 @@ const againMs = 1_000
  */
 export async function waitForRoom(folder: string, log: Log): Promise<void> {
   const probe = join(folder, 'room.new')
-  await whenRoom(folder, log, async () => {
+  await retryWhileDiskFull(folder, log, async () => {
     try {
       await writeFile(probe, Buffer.alloc(startBytesMin), { mode: 0o600, flush: true })
     } finally {
@@ -23,10 +23,10 @@ export async function waitForRoom(folder: string, log: Log): Promise<void> {
 }
 
 /**
- * Does a step of a start again while the disk is full. A node that ended in place of that would start and end again and
- * again, until its supervisor gives it up.
+ * Repeats a step of a start while the disk is full. If the node exited instead, its supervisor would restart it at once,
+ * and after some tries no more.
  */
-export async function whenRoom<T>(folder: string, log: Log, step: () => Promise<T>): Promise<T> {
+export async function retryWhileDiskFull<T>(folder: string, log: Log, step: () => Promise<T>): Promise<T> {
   for (let isTold = false; ; isTold = true) {
     try {
       return await step()
@@ -34,6 +34,6 @@ export async function whenRoom<T>(folder: string, log: Log, step: () => Promise<
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       if (!isTold) log.error({ folder }, 'the disk is full: the start waits for room')
     }
-    await sleep(againMs)
+    await sleep(retryMs)
   }
 }

@@ -18,7 +18,7 @@ import { type Hash64, rowFormat } from '../../schemas/event/row.ts'
 import { compileRowEncoder, type RowEncoder } from '../../schemas/event/row-codec.ts'
 import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { groupBytesMax, logFileRetryMs, logFileTriesBeforeAnswer } from '../../schemas/limits/log-limits.ts'
-import { whenRoom } from '../wait-for-room.ts'
+import { retryWhileDiskFull } from '../wait-for-room.ts'
 import { CommitPace } from './commit-pace.ts'
 import type { OpenLogFile } from './files.ts'
 import { fileHeaderBytes } from './format.ts'
@@ -67,7 +67,7 @@ export class LogWriter<Row extends { id: number }> {
   /** @param previousEnd where the newest file of the folder ends */
   static async open<Row extends { id: number }>(options: LogWriterOptions, previousEnd: number) {
     const writer = new LogWriter<Row>(options)
-    writer.file = await whenRoom(options.files.folder, options.log, () => options.files.openNext(previousEnd))
+    writer.file = await retryWhileDiskFull(options.files.folder, options.log, () => options.files.openNext(previousEnd))
     return writer
   }
 

@@ -6,7 +6,7 @@ import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type Group, indexEntryBytes, rowId } from '../log/format.ts'
 import { readSegment } from '../log/reader.ts'
 import type { Segment } from '../log/segment.ts'
-import type { Part } from './manifest.ts'
+import type { Manifest } from './manifest.ts'
 
 export interface Batch {
   readonly segments: readonly Segment[]
@@ -71,12 +71,14 @@ export function hasClaim(row: BatchRow): boolean {
   return row.claim.lo !== 0 || row.claim.hi !== 0
 }
 
-/** Whether a row belongs to `part` at all, dropped or not. */
-export function isInPart(row: BatchRow, part: Part): boolean {
-  return part === 'all' || (part === 'claimed') === hasClaim(row)
+/** Makes the test whether a row is the manifest's: of its part, and not dropped. */
+export function keptBy({ part, dropped }: Pick<Manifest, 'part' | 'dropped'>): (row: BatchRow) => boolean {
+  const indexes = new Map(Object.entries(dropped).map(([segment, list]) => [Number(segment), new Set(list)]))
+  return (row) =>
+    (part === 'all' || (part === 'claimed') === hasClaim(row)) && !indexes.get(row.segment)?.has(row.index)
 }
 
-/** Calls `visit` for the rows that `isKept`, as runs of bytes: neighbours in one group are one run. */
+/** The bytes of the rows that `isKept`, in runs: neighbours in one group are one run. */
 export function keptRuns(batch: Batch, isKept: (row: BatchRow) => boolean): Uint8Array[] {
   const runs: Uint8Array[] = []
   let group: Group | undefined

@@ -1,9 +1,8 @@
-/** Builds the content of a manifest: rows dropped because of an earlier claim, and the rows kept. */
+/** Builds a manifest: claims its rows, and drops those that have an earlier claim. */
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { type Batch, forEachRow, hasClaim, workspaceHourOf } from './batch.ts'
+import { type Batch, forEachRow, hasClaim, keptBy, workspaceHourOf } from './batch.ts'
 import { type Claims, claimBytes } from './claim.ts'
-import { isKept } from './load.ts'
 import { type Manifest, manifestId, type Part } from './manifest.ts'
 
 export interface FreezeOptions {
@@ -20,7 +19,7 @@ export interface FreezeOptions {
  * @param ageMs since the rows were sealed
  * @returns undefined when nothing can be frozen now
  */
-export async function describeManifest(
+export async function buildManifest(
   options: FreezeOptions,
   batch: Batch,
   isRemainder: boolean,
@@ -28,7 +27,7 @@ export async function describeManifest(
 ): Promise<Manifest | undefined> {
   const part: Part = isRemainder ? 'claimed' : 'all'
   const { packed, rows } = packClaims(batch)
-  if (rows.length === 0) return describe(batch, part, {})
+  if (rows.length === 0) return manifestOf(batch, part, {})
   try {
     const lost = await options.claims.claim(packed)
     const dropped: Record<string, number[]> = {}
@@ -38,7 +37,7 @@ export async function describeManifest(
       dropped[segment].push(index)
     }
     if (lost.length > 0) options.count('duplicate', lost.length)
-    return describe(batch, part, dropped)
+    return manifestOf(batch, part, dropped)
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
     if (ageMs >= options.claimWaitMs) {
@@ -47,10 +46,10 @@ export async function describeManifest(
         'shipping on the local dedup window alone: Redis has been away for too long',
       )
       options.count('unclaimed', rows.length)
-      return describe(batch, part, {})
+      return manifestOf(batch, part, {})
     }
     const hasOthers = batch.segments.reduce((sum, segment) => sum + segment.rows, 0) > rows.length
-    return !isRemainder && hasOthers ? describe(batch, 'unclaimed', {}) : undefined
+    return !isRemainder && hasOthers ? manifestOf(batch, 'unclaimed', {}) : undefined
   }
 }
 
@@ -71,14 +70,13 @@ function packClaims(batch: Batch): { packed: Buffer; rows: [segment: number, ind
   return { packed: packed.subarray(0, rows.length * claimBytes), rows }
 }
 
-function describe(batch: Batch, part: Part, dropped: Record<string, number[]>): Manifest {
-  const manifest = { id: manifestId(batch.segments[0]!.number, part), part, segments: batch.segments, dropped }
-  const kept = isKept({ ...manifest, rows: 0, hasSides: false, keys: [] })
+function manifestOf(batch: Batch, part: Part, dropped: Record<string, number[]>): Manifest {
+  const isKept = keptBy({ part, dropped })
   const keys = new Map<number, [number, number]>()
   let rows = 0
   let hasSides = false
   forEachRow(batch, (row) => {
-    if (!kept(row)) return
+    if (!isKept(row)) return
     rows++
     if (row.group.sideBytes > 0) hasSides = true
     const [workspace, hour] = workspaceHourOf(row)
@@ -86,5 +84,6 @@ function describe(batch: Batch, part: Part, dropped: Record<string, number[]>): 
     const key = workspace * 2 ** 21 + hour
     if (!keys.has(key)) keys.set(key, [workspace, hour])
   })
-  return { ...manifest, rows, hasSides, keys: [...keys.values()] }
+  const id = manifestId(batch.segments[0]!.number, part)
+  return { id, part, segments: batch.segments, dropped, rows, hasSides, keys: [...keys.values()] }
 }

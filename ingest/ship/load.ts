@@ -19,7 +19,7 @@ import { columnsOf, type StreamName } from '../../schemas/event/row.ts'
 import { decodeRow } from '../../schemas/event/row-codec.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
-import { type Batch, type BatchRow, columnNamesOf, forEachRow, isInPart, keptRuns } from './batch.ts'
+import { type Batch, columnNamesOf, forEachRow, keptBy, keptRuns } from './batch.ts'
 import type { Manifest } from './manifest.ts'
 import type { SetAside } from './set-aside.ts'
 
@@ -29,13 +29,6 @@ export interface LoadOptions {
   readonly setAside: SetAside
   /** After which the outcome of an insert counts as unknown. */
   readonly insertDeadlineMs: number
-}
-
-/** The rows of the manifest: those of its part that aren't dropped. */
-export function isKept(manifest: Manifest): (row: BatchRow) => boolean {
-  const dropped = new Map<number, Set<number>>()
-  for (const [segment, indexes] of Object.entries(manifest.dropped)) dropped.set(Number(segment), new Set(indexes))
-  return (row) => isInPart(row, manifest.part) && !dropped.get(row.segment)?.has(row.index)
 }
 
 /**
@@ -51,7 +44,7 @@ export async function loadOnce(
   await clickhouse.insertRows({
     table: stream,
     columns: columnNamesOf(stream, batch),
-    bytes: keptRuns(batch, isKept(manifest)),
+    bytes: keptRuns(batch, keptBy(manifest)),
     token,
     queryId: token,
     deadlineMs: insertDeadlineMs,
@@ -95,10 +88,10 @@ function unlessRefused(error: unknown): void {
 }
 
 function countKept(manifest: Manifest, batch: Batch): number {
-  const kept = isKept(manifest)
+  const isKept = keptBy(manifest)
   let count = 0
   forEachRow(batch, (row) => {
-    if (kept(row)) count++
+    if (isKept(row)) count++
   })
   return count
 }
@@ -106,10 +99,10 @@ function countKept(manifest: Manifest, batch: Batch): number {
 /** The ids of the manifest's rows that ClickHouse doesn't hold. */
 async function missingIds(options: LoadOptions, manifest: Manifest, batch: Batch): Promise<number[]> {
   const present = await presentIds(options, manifest, batch)
-  const kept = isKept(manifest)
+  const isKept = keptBy(manifest)
   const missing: number[] = []
   forEachRow(batch, (row) => {
-    if (kept(row) && !present.has(row.id)) missing.push(row.id)
+    if (isKept(row) && !present.has(row.id)) missing.push(row.id)
   })
   return missing
 }

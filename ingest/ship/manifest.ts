@@ -5,8 +5,8 @@
 import type { Segment } from '../log/segment.ts'
 
 /**
- * Which rows of the segments a manifest has: all of them. While Redis is away it has first those that need no claim,
- * and later the others.
+ * Which rows of the segments a manifest has. While Redis is away there are two: first of the rows that need no claim,
+ * later of the others.
  */
 export type Part = 'all' | 'unclaimed' | 'claimed'
 

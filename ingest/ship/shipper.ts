@@ -28,7 +28,7 @@ import type { Segment } from '../log/segment.ts'
 import { type Batch, readBatch } from './batch.ts'
 import type { Claims } from './claim.ts'
 import type { ShippedFolder } from './file-keeper.ts'
-import { describeManifest } from './freeze.ts'
+import { buildManifest } from './freeze.ts'
 import type { ManifestState, ShipJournal } from './journal.ts'
 import { loadOnce, settle } from './load.ts'
 import type { Part } from './manifest.ts'
@@ -201,7 +201,7 @@ export class Shipper {
     if (taken.length === 0) return false
     const batch = await this.read(taken.map(({ segment }) => segment))
     const age = performance.now() - taken[0]!.sealedAt
-    const manifest = await describeManifest(this.options, batch, state === 'remainderPending', age)
+    const manifest = await buildManifest(this.options, batch, state === 'remainderPending', age)
     if (manifest === undefined) {
       this.claimsNotBefore = performance.now() + claimsPauseMs
       if (state === 'fresh') for (const each of taken) each.state = 'claimsPending'

@@ -2,17 +2,16 @@
 import { isRefusal } from '../../postgres/client.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
 import type { SidePayload } from '../../schemas/event/side-payload.ts'
-import { type Batch, forEachRow } from './batch.ts'
-import { isKept } from './load.ts'
+import { type Batch, forEachRow, keptBy } from './batch.ts'
 import type { Manifest } from './manifest.ts'
 import type { SetAside } from './set-aside.ts'
 
 /** By event id, those of rows that were dropped left out. */
 export function sidesOf(manifest: Manifest, batch: Batch): SidePayload[] {
-  const kept = isKept(manifest)
+  const isKept = keptBy(manifest)
   const ids = new Set<number>()
   forEachRow(batch, (row) => {
-    if (row.group.sideBytes > 0 && kept(row)) ids.add(row.id)
+    if (row.group.sideBytes > 0 && isKept(row)) ids.add(row.id)
   })
   const sides: SidePayload[] = []
   for (const group of batch.groups) {

@@ -101,23 +101,23 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
   /** By Redis's clock, as of the last call. */
   let known = { time: 0, since: 0 }
 
-  /** Undefined while the connection isn't in the database of claims: ioredis itself would go on in another one. */
-  let placed: Promise<void> | undefined
+  /** Undefined until the connection has selected the claims' database: ioredis itself would go on in another one. */
+  let selected: Promise<void> | undefined
   redis.on('ready', () => {
-    placed = undefined
-    ensurePlaced().catch(() => {})
+    selected = undefined
+    ensureSelected().catch(() => {})
   })
 
-  /** One that failed is tried again with the next call: its connection may live long. */
-  function ensurePlaced(): Promise<void> {
-    placed ??= place().catch((error) => {
-      placed = undefined
+  /** A failure is tried again with the next call: the connection may live long. */
+  function ensureSelected(): Promise<void> {
+    selected ??= selectDatabase().catch((error) => {
+      selected = undefined
       throw error
     })
-    return placed
+    return selected
   }
 
-  async function place(): Promise<void> {
+  async function selectDatabase(): Promise<void> {
     await redis.select(database).catch((error) => {
       if (!(error instanceof ReplyError)) throw error
       throw new Error(`claims need the database after the one that REDIS_URL names, ${database}: ${error.message}`)
@@ -173,7 +173,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
     async claim(packed) {
       const lost: number[] = []
       try {
-        await ensurePlaced()
+        await ensureSelected()
         for (let at = 0; at < packed.length; at += claimsPerCallMax * claimBytes) {
           const some = await claimSome(packed.subarray(at, at + claimsPerCallMax * claimBytes))
           for (const position of some) lost.push(at / claimBytes + position)

@@ -16,7 +16,7 @@ import { dropRequestBody, readRequestBody } from './node-body.ts'
 import { refusalReply, refusals } from './refusals.ts'
 import { type HttpReply, jsonReply } from './reply.ts'
 import { BodyFailed, StreamedBody } from './streamed-body.ts'
-import { answerUnread } from './unread.ts'
+import { answerUnparsed } from './unparsed.ts'
 import { ArrivingBodies } from './uws-body.ts'
 
 export interface HttpRequest extends RequestHead {
@@ -159,7 +159,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
   server.on('clientError', (error, socket) => {
     if (busy.has(socket as Socket)) socket.destroy()
     // It has its answer, and ends with it.
-    else if (!refusedSockets.has(socket as Socket)) answerUnread(error, socket as Socket, route)
+    else if (!refusedSockets.has(socket as Socket)) answerUnparsed(error, socket as Socket, route)
   })
 
   return {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { type Refusal, refusals } from '../../runtime/http/refusals.ts'
-import { unread } from '../../runtime/http/unread.ts'
+import { unparsedRefusals } from '../../runtime/http/unparsed.ts'
 
 /**
  * Why a service can't be given such headers: it only sees the first of two hosts, knows no coding of a body but chunks, and may
@@ -16,7 +16,7 @@ export function refusalOfHead(
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts !== 1 && (hosts > 0 || httpVersion !== '1.0')) return refusals.manyHosts
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') return refusals.badFraming
-  return Object.keys(headers).length > max ? unread.headTooLarge : undefined
+  return Object.keys(headers).length > max ? unparsedRefusals.headTooLarge : undefined
 }
 
 interface HeaderOptions {

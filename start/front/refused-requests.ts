@@ -7,7 +7,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES, r
 import type { Socket } from 'node:net'
 import { endLingering } from '../../runtime/http/linger.ts'
 import { requestIdInHead } from '../../runtime/http/request-id.ts'
-import { unread } from '../../runtime/http/unread.ts'
+import { unparsedRefusals } from '../../runtime/http/unparsed.ts'
 
 /** An answer that is written without a response of Node's. */
 export interface WrittenAnswer {
@@ -24,10 +24,10 @@ interface ParserError extends NodeJS.ErrnoException {
 const askWithinMs = 5_000
 
 const refusals: Readonly<Record<string, readonly [status: number, detail: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, unread.headLate.detail],
-  HPE_HEADER_OVERFLOW: [431, unread.headTooLarge.detail],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, unparsedRefusals.headLate.detail],
+  HPE_HEADER_OVERFLOW: [431, unparsedRefusals.headTooLarge.detail],
 }
-const malformed = [400, unread.malformed.detail] as const
+const malformed = [400, unparsedRefusals.malformed.detail] as const
 
 /** @param answerUnknownMethod answers a method that Node doesn't know with the methods that the path takes */
 export function answerRefused(

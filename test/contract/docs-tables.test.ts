@@ -10,7 +10,7 @@ import { mergeEvents } from '../../pipeline/people/write-outbox-rows.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { refusals } from '../../runtime/http/refusals.ts'
-import { unread } from '../../runtime/http/unread.ts'
+import { unparsedRefusals } from '../../runtime/http/unparsed.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { type Metrics, makeMetrics } from '../../runtime/metrics.ts'
 import { problems } from '../../schemas/errors/problems.ts'
@@ -48,7 +48,9 @@ test('docs/api.md has every refusal with its status and text', () => {
   const meant = Object.values(problems).map(({ status, detail }) => `${status} ${detail}`)
   expect(shown).toEqual(expect.arrayContaining(meant))
   const given = new Set<string>(
-    [...Object.values(problems), ...Object.values(refusals), ...Object.values(unread)].map(({ detail }) => detail),
+    [...Object.values(problems), ...Object.values(refusals), ...Object.values(unparsedRefusals)].map(
+      ({ detail }) => detail,
+    ),
   )
   const texts = tableOf(apiPage, '## Answers').flatMap(([, detail]) => /^`(.*)`$/.exec(detail!)?.[1] ?? [])
   expect(texts.filter((text) => !given.has(text))).toEqual([])

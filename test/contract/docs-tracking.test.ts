@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { trackingRefusals } from '../../ingest/http/tracking-refusals.ts'
 import { requestIdLengthMax } from '../../runtime/http/request-id.ts'
-import { unread } from '../../runtime/http/unread.ts'
+import { unparsedRefusals } from '../../runtime/http/unparsed.ts'
 import { dateTimeFields, type FieldSchema } from '../../schemas/event/event-fields.ts'
 import { type BodySchema, bodySchemas } from '../../schemas/event/event-schemas.ts'
 import { botCategories } from '../../schemas/event/row.ts'
@@ -86,7 +86,9 @@ test('the answers are those of the list, each with its status, and no others', (
   })
   expect(shown.sort()).toEqual(
     // The front of `npm start` has one of its own.
-    [...Object.values(trackingRefusals), unread.headTooLarge].map(({ status, detail }) => `${status} ${detail}`).sort(),
+    [...Object.values(trackingRefusals), unparsedRefusals.headTooLarge]
+      .map(({ status, detail }) => `${status} ${detail}`)
+      .sort(),
   )
   // Without a text of their own.
   const plain = tableOf(page, '## Answers').filter(([, detail]) => !detail!.includes('`'))

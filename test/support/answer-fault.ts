@@ -1,7 +1,7 @@
 /** Judges answers by the OpenAPI document, headers included. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { refusals } from '../../runtime/http/refusals.ts'
-import { unread } from '../../runtime/http/unread.ts'
+import { unparsedRefusals } from '../../runtime/http/unparsed.ts'
 import { problems } from '../../schemas/errors/problems.ts'
 import { type ApiOperation, apiDocument } from './api-requests.ts'
 
@@ -37,7 +37,7 @@ const atAnyPath = [
   refusals.manyHosts,
   refusals.bodyTooLarge,
   refusals.encoding,
-  unread.headTooLarge,
+  unparsedRefusals.headTooLarge,
 ].map(({ status, detail }) => `${status} ${JSON.stringify({ detail })}`)
 
 /** The answer's fault; undefined where it is as the document says. */

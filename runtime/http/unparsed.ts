@@ -9,14 +9,14 @@ import { requestIdInHead } from './request-id.ts'
 
 type Routed = { readonly reply: HttpReply } | object
 
-export const unread = {
+export const unparsedRefusals = {
   malformed: { status: 400, detail: 'The request is no HTTP', closes: true },
   headLate: { status: 408, detail: 'The request did not arrive in time', closes: true },
   headTooLarge: { status: 431, detail: 'The headers of the request are too large', closes: true },
 } as const satisfies Record<string, Refusal>
 
 /** @param route answers an unknown method, as Node's parser knows no others than those of its list */
-export function answerUnread(
+export function answerUnparsed(
   error: Error & { code?: string; rawPacket?: Buffer },
   socket: Socket,
   route: (head: RequestHead) => Routed,
@@ -54,7 +54,7 @@ function routed(text: string, socket: Socket, route: (head: RequestHead) => Rout
 }
 
 function refusalOf(code: string | undefined): Refusal {
-  if (code === 'HPE_HEADER_OVERFLOW') return unread.headTooLarge
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return unread.headLate
-  return /LENGTH|TRANSFER_ENCODING/.test(code ?? '') ? refusals.badFraming : unread.malformed
+  if (code === 'HPE_HEADER_OVERFLOW') return unparsedRefusals.headTooLarge
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return unparsedRefusals.headLate
+  return /LENGTH|TRANSFER_ENCODING/.test(code ?? '') ? refusals.badFraming : unparsedRefusals.malformed
 }

@@ -111,13 +111,14 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     const addresses = addressesOf(config, front.port)
     const { secretKey } = first
     const { nodeEnv } = config
-    const around = { dataDir: folder.path, secretKey, trustedProxies: trusted.services, nodeEnv, ...urls, ...addresses }
-    services = await prepareServices(around, (hosts) => {
+    const dataDir = folder.path
+    const settings = { dataDir, secretKey, trustedProxies: trusted.services, nodeEnv, ...urls, ...addresses }
+    services = await prepareServices(settings, (hosts) => {
       shortDomains = new Set(hosts)
     })
     running.services = services.map(({ runnable }) => startSupervised(runnable))
 
-    const ingestPort = services.find((service) => service.name === 'ingest')?.port ?? front.port
+    const ingestPort = services.find((service) => service.name === 'ingest')!.port
     dev = {
       ...devOf(addresses, ingestPort, first, urls, folder.path),
       has_mail: config.smtpServer !== undefined && config.mailFrom !== undefined,

@@ -26,11 +26,12 @@ import { trackingHeadersMax } from '../../schemas/limits/ingest-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { hostOfHeader } from '../../schemas/short-domain.ts'
 import { StartRefused } from '../data-folder.ts'
+import type { ServiceName } from '../processes/services.ts'
 import { untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
 import { makeHeaderPreparer, refusalOfHead } from './forwarded-headers.ts'
 import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
-import { isShortLink, pathOf, type ServiceName, serviceByRoute, serviceOfMetrics } from './service-of-path.ts'
+import { isShortLink, pathOf, serviceByRoute, serviceOfMetrics } from './service-of-path.ts'
 
 export interface FrontOptions {
   host: string

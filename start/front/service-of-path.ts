@@ -1,8 +1,7 @@
 /** Which service takes a request, by its path. */
 import type { IncomingMessage } from 'node:http'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
-
-export type ServiceName = 'ingest' | 'api' | 'pipeline'
+import type { ServiceName } from '../processes/services.ts'
 
 export const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 

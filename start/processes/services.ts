@@ -1,5 +1,4 @@
 /** The three services as children of the supervisor, each on a port of its own that it keeps over restarts. */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../../runtime/config.ts'
@@ -7,12 +6,12 @@ import { freePort } from '../stores/store.ts'
 import { ownProgram } from './child-process.ts'
 import type { Runnable } from './supervise.ts'
 
-export type ServiceProcess = 'ingest' | 'api' | 'pipeline'
+export type ServiceName = 'ingest' | 'api' | 'pipeline'
 
-/** Stopped in this order: who takes in, who answers, who works behind. */
-export const serviceNames: readonly ServiceProcess[] = ['ingest', 'api', 'pipeline']
+/** In the order in which they are started and stopped. */
+export const serviceNames: readonly ServiceName[] = ['ingest', 'api', 'pipeline']
 
-export interface Surroundings {
+export interface ServiceSettings {
   dataDir: string
   databaseUrl: string
   redisUrl: string
@@ -26,27 +25,25 @@ export interface Surroundings {
 }
 
 export interface Service {
-  name: ServiceProcess
+  name: ServiceName
   port: number
   runnable: Runnable
 }
 
 /** @param onShortDomains told of the hosts of all short domains, at each start of ingest and at each change */
 export async function prepareServices(
-  around: Surroundings,
+  settings: ServiceSettings,
   onShortDomains: (hosts: readonly string[]) => void,
 ): Promise<Service[]> {
   const services: Service[] = []
   for (const name of serviceNames) {
-    const file = serviceFile(name)
-    if (!existsSync(file)) continue
     const port = await freePort()
     const runnable = ownProgram({
       name,
-      file,
-      args: [around.dataDir],
-      env: environmentOf(around, port),
-      logFile: join(around.dataDir, 'logs', `${name}.log`),
+      file: serviceFile(name),
+      args: [settings.dataDir],
+      env: environmentOf(settings, port),
+      logFile: join(settings.dataDir, 'logs', `${name}.log`),
       ...(name === 'ingest' && { onMessage: (message) => readShortDomains(message, onShortDomains) }),
     })
     services.push({ name, port, runnable })
@@ -60,22 +57,22 @@ function readShortDomains(message: unknown, onShortDomains: (hosts: readonly str
 }
 
 /** The compiled main of a service. */
-function serviceFile(name: ServiceProcess): string {
+function serviceFile(name: ServiceName): string {
   return fileURLToPath(new URL(`../../${name}/main.js`, import.meta.url))
 }
 
-function environmentOf(around: Surroundings, port: number): Record<string, string> {
+function environmentOf(settings: ServiceSettings, port: number): Record<string, string> {
   return {
     PORT: String(port),
     LISTEN_HOST: '127.0.0.1',
-    DATA_DIR: around.dataDir,
-    DATABASE_URL: around.databaseUrl,
-    REDIS_URL: around.redisUrl,
-    CLICKHOUSE_URL: around.clickhouseUrl,
-    SECRET_KEY: around.secretKey,
-    API_HOST: around.apiHost,
-    SHORT_URL_HOST: around.shortUrlHost,
-    TRUSTED_PROXIES: around.trustedProxies.join(','),
-    NODE_ENV: around.nodeEnv,
+    DATA_DIR: settings.dataDir,
+    DATABASE_URL: settings.databaseUrl,
+    REDIS_URL: settings.redisUrl,
+    CLICKHOUSE_URL: settings.clickhouseUrl,
+    SECRET_KEY: settings.secretKey,
+    API_HOST: settings.apiHost,
+    SHORT_URL_HOST: settings.shortUrlHost,
+    TRUSTED_PROXIES: settings.trustedProxies.join(','),
+    NODE_ENV: settings.nodeEnv,
   }
 }

@@ -64,7 +64,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
 
   const watcher: Watcher = {
     changed: () => void writeDev(),
-    died: (...how) => sayDied(folder.path, ...how),
+    died: (name, how, againInMs) => sayDied(folder.path, name, how, againInMs),
   }
 
   function startSupervised(runnable: Parameters<typeof supervise>[0]): Supervised {
@@ -166,7 +166,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   }
 }
 
-function sayDied(dataDir: string, ...[name, how, againInMs]: Parameters<Watcher['died']>): void {
+function sayDied(dataDir: string, name: string, how: string, againInMs: number): void {
   const why = how.startsWith('exit') ? withLastLine(how, join(dataDir, 'logs', `${name}.log`)) : how
   const when = againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''
   say(`${name} ended (${why}), starting it again${when}`)

@@ -27,9 +27,9 @@ export interface Supervised {
 }
 
 export interface Watcher {
-  /** Its pid or its being up has changed. */
+  /** The pid of a process, or whether it is up, has changed. */
   changed(): void
-  /** Delay before a process that ended by itself is started again. */
+  /** A process ended by itself. It is started again in `againInMs`. */
   died(name: string, how: string, againInMs: number): void
 }
 

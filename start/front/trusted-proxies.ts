@@ -1,12 +1,13 @@
+/** The proxies that the front and the services trust, under `npm start`, to say where a request comes from. */
 import { isLoopback } from '../../runtime/loopback.ts'
 
-/**
- * Who is believed under `npm start` on where a request comes from. The front believes the operator's proxies. It believes this
- * machine too where none are named, or where only this machine reaches it: then a proxy stands before it here. The services
- * are reached by the front alone, from this machine, so they believe that besides. Else the front would be everybody.
- */
 const loopback = ['127.0.0.0/8', '::1/128']
 
+/**
+ * The front trusts the operator's proxies. It trusts this machine too if none are named, or if only this machine reaches it:
+ * then its proxy runs here. The services always trust this machine, since the front asks them from here. Without that,
+ * every sender would have the front's address.
+ */
 export function trustedProxiesOf(
   given: readonly string[],
   listenHost: string,

@@ -115,10 +115,10 @@ function stampOf(of) {
     hash.update(of(join(root, path)))
   }
   for (const path of [configFile, 'tsconfig.json', 'package-lock.json']) add(path)
-  for (const room of [...include, 'web/script', 'web/player', 'web/dashboard', 'docs']) {
-    if (!existsSync(join(root, room))) continue
-    for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
-      if (/\.(tsx?|css|m?js|json|md)$/.test(entry)) add(join(room, entry))
+  for (const folder of [...include, 'web/script', 'web/player', 'web/dashboard', 'docs']) {
+    if (!existsSync(join(root, folder))) continue
+    for (const entry of readdirSync(join(root, folder), { recursive: true }).sort()) {
+      if (/\.(tsx?|css|m?js|json|md)$/.test(entry)) add(join(folder, entry))
     }
   }
   return hash.digest('hex')

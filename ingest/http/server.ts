@@ -12,6 +12,7 @@ import { cuttingBody, type Refusal } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
 import { ArrivingBodies } from '../../runtime/http/uws-body.ts'
+import { sleep } from '../../runtime/retry.ts'
 import {
   arrivingBodiesBytesMax,
   batchBodyBytesMax,
@@ -94,7 +95,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       underWay.isClosing = true
       listening?.stop()
       const deadline = Date.now() + deadlineMs
-      while (underWay.requests > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
+      while (underWay.requests > 0 && Date.now() < deadline) await sleep(10)
       app.close()
     },
   }

@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Log } from '../log.ts'
+import { sleep } from '../retry.ts'
 import { type Answering, makeAnswering } from './answering.ts'
 import { compressReply } from './compression.ts'
 import { copyHead, type RequestHead } from './head.ts'
@@ -176,7 +177,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       server.close()
       server.closeIdleConnections()
       const end = performance.now() + deadlineMs
-      while (underWay > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, closePollMs))
+      while (underWay > 0 && performance.now() < end) await sleep(closePollMs)
       server.closeAllConnections()
     },
   }

@@ -4,9 +4,9 @@
  * from elsewhere. Held by test/integration/demo-site.test.ts and test/browser/demo.test.ts.
  */
 import { readFile } from 'node:fs/promises'
-import { setTimeout as wait } from 'node:timers/promises'
 import { etagOf, isKnownEtag } from '../../runtime/http/etag.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { snippetOf } from '../../schemas/install-snippet.ts'
 
 interface DemoAnswer {
@@ -59,7 +59,7 @@ export function makeDemoSite(scriptUrl: () => string | undefined): DemoSite {
       if (address === undefined) return plain(503, 'The workspace is still being made.', { 'Retry-After': '1' })
       const text = await readFile(projectFile('web/demo', file.name), 'utf8')
       const body = file.type === html ? text.replace(snippetMark, () => snippetOf(address)) : text
-      if (file.afterMs !== undefined) await wait(file.afterMs)
+      if (file.afterMs !== undefined) await sleep(file.afterMs)
       const etag = etagOf(body)
       const headers = { ...safe(new URL(address).origin), ETag: etag, 'Cache-Control': 'no-cache' }
       if (isKnownEtag(ifNoneMatch, etag)) return { status: 304, headers, body: '' }

@@ -1,6 +1,7 @@
 /** Processes that an earlier start left behind. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { sleep } from '../../runtime/retry.ts'
 
 /** Ends a process that an earlier start on the same folder left behind: in an orderly way if it can. */
 export async function endLeftOver(pid: number, path: string, signal: NodeJS.Signals): Promise<void> {
@@ -17,7 +18,7 @@ export async function endLeftOver(pid: number, path: string, signal: NodeJS.Sign
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
     for (let waitedMs = 0; waitedMs < withinMs && isRunning(pid, path); waitedMs += 50) {
-      await new Promise((go) => setTimeout(go, 50))
+      await sleep(50)
     }
   }
   if (isRunning(pid, path)) throw new Error(`process ${pid} of an earlier start doesn't end`)

@@ -4,6 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { sleep } from '../../runtime/retry.ts'
 import type { Runnable } from '../processes/supervise.ts'
 
 export interface Store extends Runnable {
@@ -62,6 +63,6 @@ export async function untilUp(child: ChildProcess, withinMs: number, ask: () => 
     if (answer === 'up') return
     if (answer === 'reading') heardAt = Date.now()
     if (Date.now() > heardAt + withinMs) throw new Error(`not ready within ${withinMs / 1000} s`)
-    await new Promise((go) => setTimeout(go, 25))
+    await sleep(25)
   }
 }

@@ -1,7 +1,9 @@
 /** Reads a POST over uWebSockets.js: refuses what its head tells already, then reads its body within its bounds. */
+
+import type { BodyBounds } from '../../runtime/http/body-bounds.ts'
 import { drainedBytesMax, type Refusal, refusals } from '../../runtime/http/refusals.ts'
 import type { HttpResponse } from '../../runtime/http/uws.ts'
-import { type BodyBounds, readBody } from '../../runtime/http/uws-body.ts'
+import { readBody } from '../../runtime/http/uws-body.ts'
 import type { RequestHead } from './request-head.ts'
 
 export interface PostHandlers {

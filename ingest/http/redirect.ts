@@ -9,13 +9,13 @@
  *
  * Held by test/integration/link-redirect.test.ts and link-pages.test.ts there.
  */
+import { ArrivingBodies } from '../../runtime/http/body-bounds.ts'
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal, refusalReply } from '../../runtime/http/refusals.ts'
 import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
-import { ArrivingBodies } from '../../runtime/http/uws-body.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { LinkClickRow } from '../../schemas/event/row.ts'
 import { bodyDeadlineMs, linkClickBytesMax } from '../../schemas/limits/event-limits.ts'

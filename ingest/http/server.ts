@@ -6,12 +6,12 @@
  * A uWebSockets.js request is valid only before the handler returns, a chunk only within its callback.
  */
 
+import { ArrivingBodies } from '../../runtime/http/body-bounds.ts'
 import { type Listening, listenExclusively, listenShared } from '../../runtime/http/listen.ts'
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
-import { ArrivingBodies } from '../../runtime/http/uws-body.ts'
 import { sleep } from '../../runtime/retry.ts'
 import {
   arrivingBodiesBytesMax,

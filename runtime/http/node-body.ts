@@ -3,8 +3,8 @@
  * arriving may take together. Held by test/integration/http-server.test.ts.
  */
 import type { IncomingMessage } from 'node:http'
+import type { BodyBounds } from './body-bounds.ts'
 import { drainedBytesMax, type Refusal, refusals } from './refusals.ts'
-import type { BodyBounds } from './uws-body.ts'
 
 const droppedWithinMs = 1_000
 

@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Log } from '../log.ts'
 import { sleep } from '../retry.ts'
 import { type Answering, makeAnswering } from './answering.ts'
+import { ArrivingBodies } from './body-bounds.ts'
 import { compressReply } from './compression.ts'
 import { copyHead, type RequestHead } from './head.ts'
 import { inTurn } from './in-turn.ts'
@@ -18,7 +19,6 @@ import { refusalReply, refusals } from './refusals.ts'
 import { type HttpReply, jsonReply } from './reply.ts'
 import { BodyFailed, StreamedBody } from './streamed-body.ts'
 import { answerUnparsed } from './unparsed.ts'
-import { ArrivingBodies } from './uws-body.ts'
 
 export interface HttpRequest extends RequestHead {
   readonly body: Buffer

@@ -2,33 +2,10 @@
  * Reads a request's body into memory, over uWebSockets.js. Three bounds hold: its size, a deadline, and the bytes of
  * all bodies that are still arriving. Held by test/integration/ingest-http.test.ts.
  */
+import type { BodyBounds } from './body-bounds.ts'
 import { DroppedBody } from './dropped-body.ts'
 import { type Refusal, refusals } from './refusals.ts'
 import type { HttpResponse } from './uws.ts'
-
-/** The bytes of all bodies of a process that have begun to arrive and aren't whole. */
-export class ArrivingBodies {
-  private bytes = 0
-
-  constructor(private readonly bytesMax: number) {}
-
-  /** False when there is no room. */
-  take(bytes: number): boolean {
-    if (this.bytes + bytes > this.bytesMax) return false
-    this.bytes += bytes
-    return true
-  }
-
-  giveBack(bytes: number): void {
-    this.bytes -= bytes
-  }
-}
-
-export interface BodyBounds {
-  readonly bytesMax: number
-  readonly deadlineMs: number
-  readonly arriving: ArrivingBodies
-}
 
 /**
  * Calls `done` once: with the whole body, which is valid during that call only, or with why there is none. Must be

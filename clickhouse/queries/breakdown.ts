@@ -8,7 +8,7 @@ import { cityOfSession, moment, regionKey, systemKey } from '../rollups/event-sq
 import { inBuild, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
 import { choose, readOrigins } from './overview/read-filtered.ts'
-import { ofFewRows, type Reader } from './reader.ts'
+import { fewRowsStatement, type Reader } from './reader.ts'
 
 export interface BreakdownRequest extends Span {
   readonly workspaceId: number
@@ -85,7 +85,7 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
       look_from: start - 2 * dayMs,
       look_to: end + 3 * dayMs,
     },
-    { settings: ofFewRows },
+    { settings: fewRowsStatement },
   )
 }
 

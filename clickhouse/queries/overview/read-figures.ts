@@ -2,7 +2,7 @@
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import type { Bucket } from '../../../schemas/time/time-range.ts'
 import { cellKinds, sampledPage } from '../../rollups/appearance.ts'
-import { ofFewRows, type Reader } from '../reader.ts'
+import { fewRowsStatement, type Reader } from '../reader.ts'
 import { areCountedByRow, countedFiguresSql, countedParams } from './counted-figures-sql.ts'
 import { type FigureName, figureNames, type PeriodSql, periodParams, seriesPeriod } from './figure-parts.ts'
 import { figuresSql, hourSeries } from './figures-sql.ts'
@@ -140,7 +140,7 @@ export async function askFigures(
         : { bucket_days: bucketDays }),
       ...params,
     },
-    { settings: ofFewRows },
+    { settings: fewRowsStatement },
   )
   return figuresOf(rows, seriesOn, request)
 }

@@ -7,7 +7,7 @@ import { cellKinds, cellOfPage } from '../../rollups/appearance.ts'
 import { metricNames } from '../../rollups/cells.ts'
 import { idsIn, isSample, moment } from '../../rollups/event-sql.ts'
 import { vitalUnit, vitalValue } from '../../rollups/round-vital.ts'
-import { ofFewRows, type Reader } from '../reader.ts'
+import { fewRowsStatement, type Reader } from '../reader.ts'
 import type { DaySpan } from './pieces.ts'
 import type { PageCounts } from './read-figures.ts'
 
@@ -89,7 +89,7 @@ interface Row {
 
 export async function readDetails(ch: Reader, request: DetailsRequest): Promise<Details> {
   const { sql, params } = detailsSql(request)
-  const rows = await ch.query<Row>(sql, params, { settings: ofFewRows })
+  const rows = await ch.query<Row>(sql, params, { settings: fewRowsStatement })
   const { sampledPages, buckets } = request
   const named = rows.filter(({ metric }) => metric !== noMetric)
   const ofMetric = (row: Row) => metricNames.get(row.metric)!

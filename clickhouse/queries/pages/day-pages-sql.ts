@@ -11,7 +11,7 @@ import type { EventsOfRange } from '../chosen-events.ts'
 import { type CellDays, closedDays, inBuild, isFolded, isSome, openDays, staleDays } from '../overview/figure-parts.ts'
 import type { DaySpan } from '../overview/pieces.ts'
 import { choose } from '../overview/read-filtered.ts'
-import { ofFewRows, type Reader } from '../reader.ts'
+import { fewRowsStatement, type Reader } from '../reader.ts'
 import { type PageParts, pagePart } from './page-part.ts'
 
 const { page } = cellKinds
@@ -41,7 +41,7 @@ export async function readCutListDays(
   const rows = await ch.query<{ day: number }>(
     `SELECT day FROM cells FINAL WHERE ${inBuild} AND kind=${page} AND key='' AND day>={from:UInt16} AND day<={to:UInt16} AND is_cut`,
     { workspace: workspaceId, build, from, to },
-    { settings: ofFewRows },
+    { settings: fewRowsStatement },
   )
   return rows.map(({ day }) => day)
 }

@@ -10,7 +10,7 @@ import { type CellDays, closedDays } from '../overview/figure-parts.ts'
 import { coverageSql } from '../overview/figures-sql.ts'
 import { divide } from '../overview/pieces.ts'
 import type { PageCounts } from '../overview/read-figures.ts'
-import { ofFewRows, type Reader } from '../reader.ts'
+import { fewRowsStatement, type Reader } from '../reader.ts'
 import { cutPagesSql } from './cut-pages-sql.ts'
 import { dayPagesSql, readCutListDays } from './day-pages-sql.ts'
 import { type PageParts, pagePart, pageSums } from './page-part.ts'
@@ -69,7 +69,7 @@ export async function readPages(ch: Reader, request: PagesRequest): Promise<Page
      FROM (${[...parts, ...revenue.parts].join(' UNION ALL ')}) AS of_page GROUP BY of_page.page HAVING pageviews>0
      ORDER BY ${measures[sort] ?? sort} ${order === 'asc' ? 'ASC' : 'DESC'} NULLS LAST,pageviews DESC,path LIMIT {limit:UInt32}`,
     { ...params, ...revenue.params, workspace: workspaceId, build, limit },
-    { settings: ofFewRows },
+    { settings: fewRowsStatement },
   )
   if (rows.length === 0) return []
   const titles = await readTitles(ch, {

@@ -5,7 +5,7 @@ import { idsIn, moment } from '../../rollups/event-sql.ts'
 import { type CellDays, inBuild, inWorkspace } from '../overview/figure-parts.ts'
 import type { Pieces } from '../overview/pieces.ts'
 import { spansOf } from '../overview/spans-of.ts'
-import { ofFewRows, type Reader } from '../reader.ts'
+import { fewRowsStatement, type Reader } from '../reader.ts'
 
 export interface PageKey {
   readonly path: string
@@ -59,7 +59,7 @@ export async function readTitles(ch: Reader, request: TitlesRequest): Promise<Re
         ]),
       ),
     },
-    { settings: ofFewRows },
+    { settings: fewRowsStatement },
   )
   return new Map(rows.map(({ path, title }) => [path, title]))
 }

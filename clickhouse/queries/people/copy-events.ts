@@ -3,6 +3,7 @@ import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import { type BoundSql, tuplesIn } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
+import { deleteWhere } from '../../delete-where.ts'
 import { idsIn } from '../../rollups/event-sql.ts'
 
 /** 64 bits are decimal texts. */
@@ -131,17 +132,9 @@ export async function deleteOldCopies(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   expiring: readonly { readonly workspaceId: number; readonly before: number }[],
 ): Promise<void> {
-  const where = `workspace_id IN {ids:Array(UInt32)}
-    AND toUnixTimestamp64Milli(occurred_at) < transform(workspace_id, {ids:Array(UInt32)}, {befores:Array(Int64)}, toInt64(0))`
-  const params = { ids: expiring.map(({ workspaceId }) => workspaceId), befores: expiring.map(({ before }) => before) }
-  const [found] = await ch.query<{ rows: number }>(`SELECT count() AS rows FROM person_events WHERE ${where}`, params, {
-    deadlineMs: foldDeadlineMs,
-  })
-  if (found!.rows === 0) return
-  await ch.command(`ALTER TABLE person_events DELETE WHERE ${where} SETTINGS mutations_sync = 1`, params, {
-    deadlineMs: copiesDeadlineMs,
+  await deleteWhere(ch, 'person_events', {
+    sql: `workspace_id IN {ids:Array(UInt32)}
+      AND toUnixTimestamp64Milli(occurred_at) < transform(workspace_id, {ids:Array(UInt32)}, {befores:Array(Int64)}, toInt64(0))`,
+    params: { ids: expiring.map(({ workspaceId }) => workspaceId), befores: expiring.map(({ before }) => before) },
   })
 }
-
-/** A mutation rewrites the parts that have some of the rows. */
-const copiesDeadlineMs = 60 * 60_000

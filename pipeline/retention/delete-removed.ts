@@ -37,7 +37,7 @@ export async function deleteRemoved({ pg, ch, signal }: Pick<JobContext, 'pg' | 
   let rows = 0
   for (const table of clickhouseTables) {
     signal.throwIfAborted()
-    rows += await deleteWhere(ch, table, condition, { ids, deleted, last })
+    rows += await deleteWorkspacesWhere(ch, table, condition, { ids, deleted, last })
   }
   await deleteRowsOfRemoved(pg, known)
   return rows
@@ -50,11 +50,12 @@ export async function deleteClickHouseRowsOf(
 ): Promise<void> {
   for (const table of clickhouseTables) {
     signal.throwIfAborted()
-    await deleteWhere(ch, table, 'workspace_id = {workspace:UInt32}', { workspace: workspaceId })
+    await deleteWorkspacesWhere(ch, table, 'workspace_id = {workspace:UInt32}', { workspace: workspaceId })
   }
 }
 
-async function deleteWhere(
+/** Deletes all rows of the workspaces of which any row meets the condition. */
+async function deleteWorkspacesWhere(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   table: (typeof clickhouseTables)[number],
   condition: string,

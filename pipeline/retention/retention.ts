@@ -6,6 +6,7 @@
  * without a plan is kept as the smallest plan would be: its tracking goes on.
  */
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import { lapsedGraceDays, retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 
@@ -59,12 +60,7 @@ export interface ExpiryGroup {
 
 /** Workspaces by the moment before which their rows are past their time, the earliest first. */
 export function groupByExpiry(workspaces: readonly (Retained & { id: number })[], now: number): ExpiryGroup[] {
-  const groups = new Map<number, number[]>()
-  for (const workspace of workspaces) {
-    const before = expiryOfWorkspace(workspace, now)
-    const ids = groups.get(before)
-    if (ids === undefined) groups.set(before, [workspace.id])
-    else ids.push(workspace.id)
-  }
-  return [...groups].map(([before, workspaceIds]) => ({ before, workspaceIds })).sort((a, b) => a.before - b.before)
+  return [...groupBy(workspaces, (workspace) => expiryOfWorkspace(workspace, now))]
+    .map(([before, group]) => ({ before, workspaceIds: group.map(({ id }) => id) }))
+    .sort((a, b) => a.before - b.before)
 }

@@ -28,7 +28,7 @@ import { makeDayDeleter } from './delete-days.ts'
 import { deleteRemoved } from './delete-removed.ts'
 import { expireSearch } from './expire-search.ts'
 import { expiryOf, groupByExpiry } from './retention.ts'
-import { forEach, sweeping, walk } from './sweep.ts'
+import { forEach, walk, withSweepDeadline } from './sweep.ts'
 
 /** Rows of one statement in Postgres: well within its deadline. */
 const rowsPerStatement = 5_000
@@ -91,7 +91,7 @@ async function removeLateOfErased(context: JobContext): Promise<void> {
 
 /** After the copies of their events, by which figures are computed. */
 async function expirePeople(context: JobContext, id: number, before: number): Promise<void> {
-  const q = sweeping(context.pg)
+  const q = withSweepDeadline(context.pg)
   const limit = rowsPerStatement
   await walk(context, firstContact, (after) => addWorkOfOldContacts(q, id, { before, after, limit }))
   await deleteInPortions(context, 'inbox', () => deleteOldInbox(q, id, before, limit))

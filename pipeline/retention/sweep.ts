@@ -1,20 +1,13 @@
 /** How sweeps go through Postgres: in bounded portions, and past a workspace whose portion fails. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import type { Log } from '../../runtime/log.ts'
 import type { JobContext } from '../queue/job.ts'
 
 /** A portion is bounded, but the rows that are deleted with its rows may be many times as many. */
 const statementDeadlineMs = 60_000
 
-/** The same Postgres, patient with each statement. */
-export function sweeping(pg: Postgres): Queryable {
+/** The same Postgres, with a longer deadline for each statement. */
+export function withSweepDeadline(pg: Postgres): Queryable {
   return { query: (sql, params) => pg.query(sql, params, { deadlineMs: statementDeadlineMs }) }
-}
-
-export interface Sweep {
-  readonly pg: Postgres
-  readonly log: Log
-  readonly signal: AbortSignal
 }
 
 /**
@@ -22,7 +15,7 @@ export interface Sweep {
  * @throws the first failure, after the last one; at once when the process stops or Postgres is away
  */
 export async function forEach<Thing extends { readonly id: number }>(
-  { pg, log, signal }: Sweep,
+  { pg, log, signal }: Pick<JobContext, 'pg' | 'log' | 'signal'>,
   kind: 'workspace' | 'erasure',
   things: readonly Thing[],
   work: (thing: Thing) => Promise<void>,

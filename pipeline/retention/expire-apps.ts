@@ -5,9 +5,9 @@ import { deleteExpiredClients } from '../../postgres/tables/oauth-clients.ts'
 import { appSweepMax } from '../../schemas/limits/oauth-limits.ts'
 import { agreedTime } from '../agreed-time.ts'
 import type { JobContext } from '../queue/job.ts'
+import { deleteInPortions } from './sweep.ts'
 
 export async function expireApps(context: JobContext): Promise<void> {
-  const { pg, metrics, signal } = context
   const at = new Date(await agreedTime(context))
   const tables = [
     ['connected_apps', deleteEndedApps],
@@ -15,9 +15,6 @@ export async function expireApps(context: JobContext): Promise<void> {
     ['account_sign_ins', deleteExpiredSignIns],
   ] as const
   for (const [table, deleteSome] of tables) {
-    for (let gone = appSweepMax; gone === appSweepMax && !signal.aborted; ) {
-      gone = await deleteSome(pg, at)
-      metrics.rowsExpired(table, gone)
-    }
+    await deleteInPortions(context, table, appSweepMax, () => deleteSome(context.pg, at))
   }
 }

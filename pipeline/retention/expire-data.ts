@@ -22,13 +22,12 @@ import { agreedTime } from '../agreed-time.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
 import { eraseReplays } from '../people/erase-replays.ts'
 import { reopenIfLate } from '../people/erased-events.ts'
-import type { ExpiredTable } from '../pipeline-metrics.ts'
 import type { JobContext } from '../queue/job.ts'
 import { makeDayDeleter } from './delete-days.ts'
 import { deleteRemoved } from './delete-removed.ts'
 import { expireSearch } from './expire-search.ts'
 import { expiryOf, groupByExpiry } from './retention.ts'
-import { forEach, walk, withSweepDeadline } from './sweep.ts'
+import { deleteInPortions, forEach, walk, withSweepDeadline } from './sweep.ts'
 
 /** Rows of one statement in Postgres: well within its deadline. */
 const rowsPerStatement = 5_000
@@ -69,7 +68,8 @@ export async function expireData(context: JobContext): Promise<void> {
 
   metrics.rowsExpired('erasures', await deleteOldErasures(pg, now - erasureKeepMs))
   const manifestsBefore = now - shippedManifestKeepMs
-  await deleteInPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
+  const limit = rowsPerStatement
+  await deleteInPortions(context, 'shipped_manifests', limit, () => deleteOldManifests(pg, manifestsBefore, limit))
 
   try {
     await removeLateOfErased(context)
@@ -94,28 +94,14 @@ async function expirePeople(context: JobContext, id: number, before: number): Pr
   const q = withSweepDeadline(context.pg)
   const limit = rowsPerStatement
   await walk(context, firstContact, (after) => addWorkOfOldContacts(q, id, { before, after, limit }))
-  await deleteInPortions(context, 'inbox', () => deleteOldInbox(q, id, before, limit))
+  await deleteInPortions(context, 'inbox', limit, () => deleteOldInbox(q, id, before, limit))
   await walk(context, firstFact, async (after) => {
     const { rows, last } = await deleteOldFacts(q, id, { before, after, limit })
     context.metrics.rowsExpired('identity_facts', rows)
     return last
   })
   const beforeHour = Math.floor(before / hourMs)
-  await deleteInPortions(context, 'person_credits', () => deleteOldPersonCredits(q, id, beforeHour, limit))
-  await deleteInPortions(context, 'contacts', () => deleteOldContacts(q, id, before, limit))
-  await deleteInPortions(context, 'contact_sightings', () => deleteOldSightings(q, id, before, limit))
-}
-
-/** Calls `deletePortion` until it finds less than a whole portion. */
-async function deleteInPortions(
-  { metrics, signal }: Pick<JobContext, 'metrics' | 'signal'>,
-  table: ExpiredTable,
-  deletePortion: () => Promise<number>,
-): Promise<void> {
-  for (;;) {
-    signal.throwIfAborted()
-    const rows = await deletePortion()
-    metrics.rowsExpired(table, rows)
-    if (rows < rowsPerStatement) return
-  }
+  await deleteInPortions(context, 'person_credits', limit, () => deleteOldPersonCredits(q, id, beforeHour, limit))
+  await deleteInPortions(context, 'contacts', limit, () => deleteOldContacts(q, id, before, limit))
+  await deleteInPortions(context, 'contact_sightings', limit, () => deleteOldSightings(q, id, before, limit))
 }

@@ -4,20 +4,13 @@ import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webh
 import { webhookExpiredEach, webhookRecordKeepMs } from '../../schemas/limits/webhook-limits.ts'
 import { agreedTime } from '../agreed-time.ts'
 import type { JobContext } from '../queue/job.ts'
-
-const portions = [
-  { table: 'webhook_deliveries', deletePortion: deleteOldDeliveries },
-  { table: 'outbox', deletePortion: deleteOldOutbox },
-] as const
+import { deleteInPortions } from './sweep.ts'
 
 export async function expireDeliveries(context: JobContext): Promise<void> {
-  const { pg, metrics, signal } = context
+  const { pg } = context
   const before = (await agreedTime(context)) - webhookRecordKeepMs
-  for (const { table, deletePortion } of portions) {
-    for (let gone = webhookExpiredEach; gone === webhookExpiredEach && !signal.aborted; ) {
-      gone = await deletePortion(pg, before, webhookExpiredEach)
-      metrics.rowsExpired(table, gone)
-    }
-  }
+  const limit = webhookExpiredEach
+  await deleteInPortions(context, 'webhook_deliveries', limit, () => deleteOldDeliveries(pg, before, limit))
+  await deleteInPortions(context, 'outbox', limit, () => deleteOldOutbox(pg, before, limit))
   await forgetEndedJobs(pg)
 }

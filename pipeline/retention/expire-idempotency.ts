@@ -2,11 +2,10 @@
 import { deleteExpiredIdempotencyRecords } from '../../postgres/tables/idempotency.ts'
 import { idempotencySweepMax } from '../../schemas/limits/api-limits.ts'
 import type { JobContext } from '../queue/job.ts'
+import { deleteInPortions } from './sweep.ts'
 
-export async function expireIdempotency({ pg, metrics, signal }: JobContext): Promise<void> {
-  for (;;) {
-    const gone = await deleteExpiredIdempotencyRecords(pg, idempotencySweepMax)
-    metrics.rowsExpired('idempotency_records', gone)
-    if (gone < idempotencySweepMax || signal.aborted) return
-  }
+export async function expireIdempotency(context: JobContext): Promise<void> {
+  await deleteInPortions(context, 'idempotency_records', idempotencySweepMax, () =>
+    deleteExpiredIdempotencyRecords(context.pg, idempotencySweepMax),
+  )
 }

@@ -1,5 +1,6 @@
 /** How sweeps go through Postgres: in bounded portions, and past a workspace whose portion fails. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
+import type { ExpiredTable } from '../pipeline-metrics.ts'
 import type { JobContext } from '../queue/job.ts'
 
 /** A portion is bounded, but the rows that are deleted with its rows may be many times as many. */
@@ -42,4 +43,19 @@ export async function walk<Place>(
   portion: (after: Place) => Promise<Place | undefined>,
 ): Promise<void> {
   for (let place: Place | undefined = begin; place !== undefined; place = await portion(place)) signal.throwIfAborted()
+}
+
+/** Calls `deletePortion`, which deletes `limit` rows at most, until it finds fewer. */
+export async function deleteInPortions(
+  { metrics, signal }: Pick<JobContext, 'metrics' | 'signal'>,
+  table: ExpiredTable,
+  limit: number,
+  deletePortion: () => Promise<number>,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const rows = await deletePortion()
+    metrics.rowsExpired(table, rows)
+    if (rows < limit) return
+  }
 }

@@ -26,7 +26,7 @@ import { localDayAt } from '../../schemas/time/time-zone.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { countDifferentDays } from './check.ts'
 import { deleteRows, derivedTables } from './delete-rows.ts'
-import { derivePart, type Folding } from './fold.ts'
+import { derivePart, type LeasedStores } from './fold.ts'
 import { lastClosedDay, writeCellsOf } from './write-cells.ts'
 
 /** A step of a build failed, for its `cause`; the next try writes its rows again. */
@@ -48,7 +48,7 @@ const noBuilds: ReadonlySet<number> = new Set()
  * @returns false where there is none
  * @throws {BuildError}
  */
-export async function buildNextPart(work: Folding, now: number, paused = noBuilds): Promise<boolean> {
+export async function buildNextPart(work: LeasedStores, now: number, paused = noBuilds): Promise<boolean> {
   const builds = await listOpenBuilds(work.pg)
   const next = builds.find(({ state, build }) => state === 'building' && !paused.has(build))
   if (next === undefined) return false
@@ -60,7 +60,7 @@ export async function buildNextPart(work: Folding, now: number, paused = noBuild
   return true
 }
 
-async function doStep(work: Folding, build: FigureBuild, now: number): Promise<void> {
+async function doStep(work: LeasedStores, build: FigureBuild, now: number): Promise<void> {
   const { pg, ch, ensureLease } = work
   const { workspaceId, partsDone } = build
   const { events, from, to } = await readSpanOfEvents(ch, workspaceId)
@@ -78,7 +78,7 @@ async function doStep(work: Folding, build: FigureBuild, now: number): Promise<v
   } else await finish(work, build, now)
 }
 
-async function finish(work: Folding, build: FigureBuild, now: number): Promise<void> {
+async function finish(work: LeasedStores, build: FigureBuild, now: number): Promise<void> {
   const { pg } = work
   const current = await readCurrentBuild(pg, build.workspaceId)
   // A check is compared with the same days as the current build has.
@@ -92,7 +92,12 @@ async function finish(work: Folding, build: FigureBuild, now: number): Promise<v
   else await leaveBuild(pg, build.build, current === undefined ? 0 : await compare(work, current, build, now))
 }
 
-async function compare({ pg, ch }: Folding, current: FigureBuild, build: FigureBuild, now: number): Promise<number> {
+async function compare(
+  { pg, ch }: LeasedStores,
+  current: FigureBuild,
+  build: FigureBuild,
+  now: number,
+): Promise<number> {
   const keptFrom = keptFromOf(await listWorkspaces(pg), now).get(build.workspaceId) ?? 0
   return countDifferentDays(ch, current, build, Math.max(0, localDayAt(keptFrom, build.timezone)))
 }
@@ -101,7 +106,7 @@ async function compare({ pg, ch }: Folding, current: FigureBuild, build: FigureB
  * Begins builds for workspaces whose timezone was changed, and deletes the rows of builds that were left. Mutations are
  * begun only: folds go on, and a later call finds that no row is left.
  */
-export async function beginAndDeleteBuilds({ pg, ch }: Folding): Promise<void> {
+export async function beginAndDeleteBuilds({ pg, ch }: LeasedStores): Promise<void> {
   await beginMovedBuilds(pg)
   const left = await listLeftBuilds(pg, leftBuildKeepMs)
   if (left.length === 0 || (await readMutations(ch, derivedTables)).mutations > 0) return

@@ -47,7 +47,8 @@ import { readSessionDays, type SessionDay } from './read-session-days.ts'
 import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
 import { RowsToWrite } from './rows-to-write.ts'
 
-export interface Folding {
+/** The stores, for work that is done while the lease to fold is held. */
+export interface LeasedStores {
   readonly pg: Postgres
   readonly ch: ClickHouse
   /** Before each statement. @throws when the work is another's now, or is to end */
@@ -62,7 +63,7 @@ export interface FoldResult {
 }
 
 /** @throws when another fold was committed meanwhile, or a store is away: nothing is lost, the next fold takes the same */
-export async function fold(work: Folding, eventsMax: number = foldEventsMax): Promise<FoldResult> {
+export async function fold(work: LeasedStores, eventsMax: number = foldEventsMax): Promise<FoldResult> {
   const { pg, ch, ensureLease } = work
   await ensureLease()
   // Before the state is read: later folds replace the rows of a fold that was held up here.
@@ -151,7 +152,7 @@ export interface DerivationOptions {
 
 /** Visitors are looked up together, by the local day of their earliest new event. */
 async function deriveTouched(
-  { pg, ch, ensureLease }: Folding,
+  { pg, ch, ensureLease }: LeasedStores,
   touched: readonly TouchedVisitor[],
   group: readonly FigureBuild[],
   { version, visible }: DerivationOptions,
@@ -194,7 +195,7 @@ async function deriveTouched(
 
 /** Derives all rows of a share of a workspace's visitors. */
 export async function derivePart(
-  { pg, ch }: Pick<Folding, 'pg' | 'ch'>,
+  { pg, ch }: Pick<LeasedStores, 'pg' | 'ch'>,
   { build, workspaceId }: Pick<FigureBuild, 'build' | 'workspaceId'>,
   share: { readonly part: number; readonly parts: number },
   days: LocalDays,

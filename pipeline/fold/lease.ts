@@ -5,14 +5,14 @@ import type { Postgres } from '../../postgres/client.ts'
 import { leaseFold, releaseFold } from '../../postgres/tables/folds.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { foldLeaseMs } from '../../schemas/limits/figure-limits.ts'
-import type { Folding } from './fold.ts'
+import type { LeasedStores } from './fold.ts'
 
 export interface FoldLease {
   /** False while another has the lease. Else it is held until `release`. */
   take(): Promise<boolean>
   release(): Promise<void>
-  /** For work that is done while the lease is held: it ends where the lease was lost. */
-  readonly work: Folding
+  /** Its `ensureLease` throws once the lease is lost. */
+  readonly work: LeasedStores
 }
 
 export function makeFoldLease(pg: Postgres, ch: ClickHouse, signal: AbortSignal): FoldLease {
@@ -63,7 +63,7 @@ export async function whileLeased<T>(
   pg: Postgres,
   ch: ClickHouse,
   signal: AbortSignal,
-  piece: (work: Folding) => Promise<T>,
+  piece: (work: LeasedStores) => Promise<T>,
 ): Promise<T> {
   const { take, release, work } = makeFoldLease(pg, ch, signal)
   while (!(await take())) {

@@ -24,7 +24,7 @@ import {
 } from '../../schemas/limits/figure-limits.ts'
 import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt, startOfLocalDay } from '../../schemas/time/time-zone.ts'
-import type { DerivationOptions, Folding } from './fold.ts'
+import type { DerivationOptions, LeasedStores } from './fold.ts'
 import { groupReadTogether } from './groups.ts'
 
 /** One block for each insert: readers see a day's new cells whole. */
@@ -37,7 +37,7 @@ const oneBlock = {
 
 /** Writes the cells of these days anew. */
 export async function writeCells(
-  ch: Folding['ch'],
+  ch: LeasedStores['ch'],
   days: readonly BuildDay[],
   { version, visible }: DerivationOptions,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export async function writeCells(
  * @param now milliseconds since 1970
  * @throws {CellsError}
  */
-export async function closeDays(work: Folding, now: number): Promise<void> {
+export async function closeDays(work: LeasedStores, now: number): Promise<void> {
   const { pg, ensureLease } = work
   const due = (await listOpenBuilds(pg)).filter(
     (build) => build.state === 'current' && (build.cellsThrough ?? -1) < lastClosedDay(build.timezone, now),
@@ -110,7 +110,7 @@ export class CellsError extends Error {
  * @returns whether there were any
  * @throws {CellsError}
  */
-export async function renewCells(work: Folding): Promise<boolean> {
+export async function renewCells(work: LeasedStores): Promise<boolean> {
   await work.ensureLease()
   const stale = await listStaleCells(work.pg, cellDaysPerStatement)
   if (stale.length > 0) await renewDays(work, stale)
@@ -123,7 +123,7 @@ export async function renewCells(work: Folding): Promise<boolean> {
  * @throws {CellsError}
  */
 export async function renewDays(
-  { pg, ch, ensureLease }: Folding,
+  { pg, ch, ensureLease }: LeasedStores,
   stale: readonly BuildDay[],
 ): Promise<readonly BuildDay[]> {
   // Before the state is read: a later fold writes rows with a higher version.
@@ -152,7 +152,7 @@ function firstOf(stale: readonly BuildDay[], sessions: ReadonlyMap<string, numbe
 }
 
 /** @returns rows by build and day, roughly: versions of a row count as rows until they are merged */
-async function countSessions(ch: Folding['ch'], days: readonly BuildDay[]): Promise<Map<string, number>> {
+async function countSessions(ch: LeasedStores['ch'], days: readonly BuildDay[]): Promise<Map<string, number>> {
   const rows = await ch.query<{ build: number; day: number; sessions: number }>(
     `SELECT build, day, count() AS sessions FROM sessions
      WHERE (workspace_id, build, day) IN (
@@ -173,7 +173,7 @@ async function countSessions(ch: Folding['ch'], days: readonly BuildDay[]): Prom
  * @returns their version
  */
 export async function writeCellsOf(
-  { pg, ch, ensureLease }: Folding,
+  { pg, ch, ensureLease }: LeasedStores,
   builds: readonly FigureBuild[],
   throughOf: (build: FigureBuild) => number,
 ): Promise<number> {

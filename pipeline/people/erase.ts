@@ -40,7 +40,7 @@ import { inPortions } from '../../runtime/lists.ts'
 import type { Log } from '../../runtime/log.ts'
 import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
-import type { Folding } from '../fold/fold.ts'
+import type { LeasedStores } from '../fold/fold.ts'
 import { eraseReplays } from './erase-replays.ts'
 import { touchedDays, writeSomeCells } from './erased-days.ts'
 import { erasedLookUpMs, eventsOf, findPlaces } from './erased-events.ts'
@@ -56,7 +56,7 @@ const lookUp = { isLong: true, deadlineMs: erasedLookUpMs }
  * @returns whether it was the last one of its erasure
  * @throws the error that the step failed by; the next call takes another erasure, where one waits
  */
-export async function eraseNext(work: Folding, now: number, log?: Log): Promise<boolean> {
+export async function eraseNext(work: LeasedStores, now: number, log?: Log): Promise<boolean> {
   const { pg, ch, ensureLease } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
@@ -85,7 +85,7 @@ async function isDeleting(ch: Pick<ClickHouse, 'query'>, erasureId: number): Pro
 }
 
 /** @returns whether the erasure is done */
-async function doStep(work: Folding, erasure: Erasure, now: number): Promise<boolean> {
+async function doStep(work: LeasedStores, erasure: Erasure, now: number): Promise<boolean> {
   const { pg, ensureLease } = work
   if (erasure.clearedVersion === null) {
     if (await deleteSomeEvents(work, erasure)) return false
@@ -109,7 +109,7 @@ async function doStep(work: Folding, erasure: Erasure, now: number): Promise<boo
 }
 
 /** @returns false: no event is left, and no replay */
-async function deleteSomeEvents({ pg, ch, ensureLease }: Folding, erasure: Erasure): Promise<boolean> {
+async function deleteSomeEvents({ pg, ch, ensureLease }: LeasedStores, erasure: Erasure): Promise<boolean> {
   const events = await eventsOf(pg, ch, erasure)
   const found = await findPlaces(ch, events)
   const places = withNew(erasure.places ?? [], found)
@@ -178,7 +178,7 @@ async function deleteIds(
  * @returns whether there were any
  */
 async function deleteDerived(
-  { ch, ensureLease }: Pick<Folding, 'ch' | 'ensureLease'>,
+  { ch, ensureLease }: Pick<LeasedStores, 'ch' | 'ensureLease'>,
   { workspaceId: workspace }: Erasure,
   places: readonly ErasedPlace[],
   version: number,
@@ -220,7 +220,7 @@ function divide(places: readonly ErasedPlace[]): { visitors: readonly string[]; 
  * @returns the days whose cells are to be written anew
  */
 async function repair(
-  { pg, ch }: Folding,
+  { pg, ch }: LeasedStores,
   { workspaceId, emailHash, browsers }: Erasure,
   places: readonly ErasedPlace[],
   now: number,

@@ -5,7 +5,7 @@ import { type BuildDay, listOpenBuilds } from '../../postgres/tables/figure-buil
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
 import { cellDaysPerStatement } from '../../schemas/limits/figure-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
-import type { Folding } from '../fold/fold.ts'
+import type { LeasedStores } from '../fold/fold.ts'
 import { lastClosedDay, renewDays, writeCells } from '../fold/write-cells.ts'
 
 export interface TouchedDay extends BuildDay {
@@ -42,7 +42,7 @@ export async function touchedDays(
  * @returns false: all are written
  */
 export async function writeSomeCells(
-  work: Folding,
+  work: LeasedStores,
   { id, daysLeft }: Pick<Erasure, 'id' | 'daysLeft'>,
   days: readonly TouchedDay[],
 ): Promise<boolean> {

@@ -1,13 +1,13 @@
 /** Runs between two folds: refreshes people's touched figures, and carries out erasures. */
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { Folding } from '../fold/fold.ts'
+import type { LeasedStores } from '../fold/fold.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { eraseNext } from './erase.ts'
 import { refreshPeople } from './refresh.ts'
 
 export interface PeopleOptions {
-  readonly work: Folding
+  readonly work: LeasedStores
   readonly clock: Clock
   readonly log: Log
   readonly metrics: PipelineMetrics

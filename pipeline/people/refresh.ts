@@ -46,7 +46,7 @@ import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
 import { contactsPerStatement, peopleWorkMax } from '../../schemas/limits/people-limits.ts'
-import type { Folding } from '../fold/fold.ts'
+import type { LeasedStores } from '../fold/fold.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { holdMerging } from './merge.ts'
 import { creditChanges } from './person-credits.ts'
@@ -54,7 +54,7 @@ import { writeConversions } from './tell-conversions.ts'
 import { writeMergedToOutbox } from './write-outbox-rows.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
-export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
+export async function refreshPeople(work: LeasedStores, now: number): Promise<boolean> {
   const { pg, ensureLease } = work
   // Before the folded events: work is of what was committed by then. Merges come first, as their work came with them.
   const untold = await listUntoldMerges(pg, peopleWorkMax)
@@ -106,7 +106,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
 
 /** Copies what known people's events are not copied yet. @returns the contacts whose figures may be others */
 async function copyNew(
-  { pg, ch, ensureLease }: Folding,
+  { pg, ch, ensureLease }: LeasedStores,
   waiting: readonly PeopleWork[],
   added: readonly IdRange[],
   visible: readonly IdRange[],
@@ -165,7 +165,7 @@ async function timezonesOf(pg: Queryable): Promise<ReadonlyMap<number, string>> 
 
 /** Figures of contacts, and the credit of their conversions by their touches. */
 async function compute(
-  { pg, ch }: Folding,
+  { pg, ch }: LeasedStores,
   ids: readonly number[],
   keptFrom: ReadonlyMap<number, number>,
   timezones: ReadonlyMap<number, string>,

@@ -1,11 +1,11 @@
 /** Folds in a test, as the pipeline does in its loop. */
-import { type Folding, fold } from '../../pipeline/fold/fold.ts'
+import { fold, type LeasedStores } from '../../pipeline/fold/fold.ts'
 import { closeDays, renewCells } from '../../pipeline/fold/write-cells.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { type EventLike, insertEventRows, makeEventRow } from './event-rows.ts'
 import type { TestStores } from './stores.ts'
 
-export function workOn({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Folding {
+export function workOn({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): LeasedStores {
   return { pg, ch, ensureLease: async () => {} }
 }
 

@@ -5,7 +5,7 @@ import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts
 import type { ClickHouse } from '../client.ts'
 import type { SeedRows } from './constants-sql.ts'
 import { type Portion, planPortions } from './plan.ts'
-import { makeStatement, makeStatementOf, type SeedLink, selectBrowsers } from './rows-sql.ts'
+import { makeStatement, makeStatementWithLinks, type SeedLink, selectBrowsers } from './rows-sql.ts'
 
 /** Some of the events aren't there. */
 export class SeedIncomplete extends Error {
@@ -100,5 +100,5 @@ async function statementOf(
     { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings },
   )
   const visitors = new Map(browsers.map((one) => [one.visitor, known.visitorOf(one.anonymous_id)]))
-  return makeStatementOf(rows, portion, visitors, known.links)
+  return makeStatementWithLinks(rows, portion, visitors, known.links)
 }

@@ -69,10 +69,10 @@ export interface SeedLink {
 }
 
 /**
- * As `makeStatement`, with other visitors and with links, and without hashes of e-mails.
- * @param visitors decimal texts, by those of `selectBrowsers`
+ * As `makeStatement`, but with links, without hashes of e-mails, and with the visitors replaced.
+ * @param visitors the visitor to store, by the one that `selectBrowsers` answers; decimal texts
  */
-export function makeStatementOf(
+export function makeStatementWithLinks(
   rows: SeedRows,
   portion: Portion,
   visitors: ReadonlyMap<string, string>,

@@ -16,7 +16,11 @@ import { composedStatement, type Reader } from './reader.ts'
 import { stepsSql } from './step-sql.ts'
 
 /** `arrayFold` goes through a block as often as its longest list has elements: groups in two levels would come in 256 blocks. */
-const ofFold = { ...composedStatement, group_by_two_level_threshold: 0, group_by_two_level_threshold_bytes: 0 }
+const arrayFoldSettings = {
+  ...composedStatement,
+  group_by_two_level_threshold: 0,
+  group_by_two_level_threshold_bytes: 0,
+}
 
 export interface FunnelRequest extends EventsOfRange {
   readonly steps: readonly FunnelStep[]
@@ -50,7 +54,7 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
      SELECT count() AS visitors,quantileExactInclusive(0.5)(after_ms) AS median_ms
      FROM (SELECT visitor,argMin(best,(-toInt64(length(best)),best_end)) AS times
        FROM (SELECT visitor,${best} AS best,${bestEnd} AS best_end
-         FROM (SELECT ${of},arrayFold((tries,event)->${nextOf(steps.length)},its_events,${nothing(steps.length)}) AS ended
+         FROM (SELECT ${of},arrayFold((tries,event)->${nextOf(steps.length)},its_events,${noTries(steps.length)}) AS ended
            FROM (SELECT ${of},groupArraySorted(${funnelEventsOfVisitorMax})((${eventMs},id,${maskOf(conditions)},toUInt8(${begins}))) AS its_events
              FROM events WHERE ${seen} AND occurred_at>=${moment('start')} AND occurred_at<${moment('until')}
                AND (${conditions.join(' OR ')}) AND (${of}) IN (${candidates})
@@ -64,7 +68,7 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
       within: withinMs,
       until: Math.max(start, Math.min(end + withinMs + 1, latest)),
     },
-    { settings: ofFold },
+    { settings: arrayFoldSettings },
   )
 }
 
@@ -79,7 +83,7 @@ function ofSteps(state: string, steps: number) {
 }
 
 /** SQL of the state before any event. */
-function nothing(steps: number): string {
+function noTries(steps: number): string {
   const none = "CAST([],'Array(Int64)')"
   return `(${Array.from({ length: steps + 1 }, () => none).join(',')},(toInt64(0),toUInt64(0)))`
 }

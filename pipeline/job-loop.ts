@@ -9,7 +9,7 @@ export interface JobLoop {
   close(): Promise<void>
 }
 
-export interface Job {
+export interface JobLoopOptions {
   /** In metrics. */
   readonly name: string
   /** Logged when runs begin to fail, once until one succeeds. */
@@ -26,7 +26,7 @@ export interface JobLoopContext {
 /** @param run returns whether more waits: then the next run comes without a pause. A run that throws is tried again after the pause. */
 export function startJobLoop(
   { clock, log, metrics }: JobLoopContext,
-  { name, whenFailing, pauseMs }: Job,
+  { name, whenFailing, pauseMs }: JobLoopOptions,
   run: (signal: AbortSignal) => Promise<boolean>,
 ): JobLoop {
   const stopping = new AbortController()

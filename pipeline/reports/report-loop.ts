@@ -1,5 +1,5 @@
 /** Repeats the sending of mails. When the process stops, mails under way have a while to end. */
-import { type Job, type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
+import { type JobLoop, type JobLoopContext, type JobLoopOptions, startJobLoop } from '../job-loop.ts'
 
 /** `stopping`: no other mail is begun. `giveUp`: those under way are left. */
 export interface Signals {
@@ -12,7 +12,7 @@ const closeGraceMs = 10_000
 
 export function startReportLoop<Context extends JobLoopContext>(
   context: Context,
-  job: Job,
+  job: JobLoopOptions,
   send: (context: Context, signals: Signals) => Promise<void>,
 ): JobLoop {
   let giveUp: AbortSignal | undefined

@@ -30,8 +30,8 @@ import {
 } from '../../schemas/limits/account-mail-limits.ts'
 import { reportsAtOnce } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
+import { type Signals, startMailLoop } from '../mail-loop.ts'
 import { type Mailer, MailFailed } from '../reports/mailer.ts'
-import { type Signals, startReportLoop } from '../reports/report-loop.ts'
 import type { MessageContext } from '../reports/send-reports.ts'
 import { type WrittenMail, writeInvitationMail, writeResetMail } from './write-account-mail.ts'
 
@@ -42,7 +42,7 @@ interface MailContext extends Omit<MessageContext, 'mailer' | 'chat'> {
 
 export function startAccountMailer(context: MailContext): JobLoop {
   const whenFailing = 'mails about accounts can not be sent now'
-  return startReportLoop(
+  return startMailLoop(
     context,
     { name: 'send-account-mails', whenFailing, pauseMs: accountMailsEveryMs },
     sendAccountMails,

@@ -21,9 +21,9 @@ import {
 } from '../../schemas/limits/alert-limits.ts'
 import { reportClaimMs, reportsAtOnce, reportUncertainAttemptsMax } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
+import { type Signals, startMailLoop } from '../mail-loop.ts'
 import { deliver, wayOf } from '../reports/deliver.ts'
 import type { Message } from '../reports/message.ts'
-import { type Signals, startReportLoop } from '../reports/report-loop.ts'
 import { SendFailed } from '../reports/send-failed.ts'
 import type { MessageContext } from '../reports/send-reports.ts'
 import { describeAlert } from './describe-alert.ts'
@@ -32,7 +32,7 @@ import { describeExpiredAccount, describeFailedFeed, describeFailedPost } from '
 
 export function startAlertMailer(context: MessageContext): JobLoop {
   const whenFailing = 'alerts can not be sent now'
-  return startReportLoop(context, { name: 'send-alerts', whenFailing, pauseMs: alertMailsEveryMs }, sendAlerts)
+  return startMailLoop(context, { name: 'send-alerts', whenFailing, pauseMs: alertMailsEveryMs }, sendAlerts)
 }
 
 /** Sends all that is due. */

@@ -18,16 +18,16 @@ import {
   reportsReadEach,
 } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
+import { type Signals, startMailLoop } from '../mail-loop.ts'
 import { wayOf } from './deliver.ts'
 import { lastPeriods } from './due-periods.ts'
 import { readReport } from './read-report.ts'
-import { type Signals, startReportLoop } from './report-loop.ts'
 import { SendFailed } from './send-failed.ts'
 import { type ReportContext, sendReport } from './send-reports.ts'
 
 export function startAskedReporter(context: ReportContext): JobLoop {
   const whenFailing = 'reports that are asked for can not be sent now'
-  return startReportLoop(
+  return startMailLoop(
     context,
     { name: 'send-asked-reports', whenFailing, pauseMs: askedReportsEveryMs },
     sendAskedReports,

@@ -32,12 +32,12 @@ import {
   reportUncertainAttemptsMax,
 } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
+import { type Signals, startMailLoop } from '../mail-loop.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type DeliveryContext, deliver, wayOf } from './deliver.ts'
 import { describeReport } from './describe-report.ts'
 import { duePeriods, latePeriods, tooLateAt } from './due-periods.ts'
 import { type Report, readReport } from './read-report.ts'
-import { type Signals, startReportLoop } from './report-loop.ts'
 import { SendFailed } from './send-failed.ts'
 
 /** All that a loop of messages needs. */
@@ -52,7 +52,7 @@ export interface ReportContext extends MessageContext {
 
 export function startReporter(context: ReportContext): JobLoop {
   const whenFailing = 'reports can not be sent now'
-  return startReportLoop(context, { name: 'send-reports', whenFailing, pauseMs: reportsEveryMs }, sendReports)
+  return startMailLoop(context, { name: 'send-reports', whenFailing, pauseMs: reportsEveryMs }, sendReports)
 }
 
 /** Sends all that is due. One report that fails keeps none of the others. @throws the last failure of figures */

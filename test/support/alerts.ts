@@ -1,9 +1,9 @@
 /** The servers of mail and chats, and what the pipeline's senders take to send to them. */
 import { sendAlerts } from '../../pipeline/alerts/send-alerts.ts'
 import { makeChatPoster } from '../../pipeline/chat/poster.ts'
+import type { Signals } from '../../pipeline/mail-loop.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
-import type { Signals } from '../../pipeline/reports/report-loop.ts'
 import type { ReportContext } from '../../pipeline/reports/send-reports.ts'
 import { type Clock, fixedClock } from '../../runtime/clock.ts'
 import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'

@@ -1,16 +1,16 @@
-/** Repeats the sending of mails. When the process stops, mails under way have a while to end. */
-import { type JobLoop, type JobLoopContext, type JobLoopOptions, startJobLoop } from '../job-loop.ts'
+/** Repeats the sending of mails and of messages to chats. When the process stops, those under way have a while to end. */
+import { type JobLoop, type JobLoopContext, type JobLoopOptions, startJobLoop } from './job-loop.ts'
 
-/** `stopping`: no other mail is begun. `giveUp`: those under way are left. */
+/** `stopping`: no other one is begun. `giveUp`: those under way are left. */
 export interface Signals {
   readonly stopping: AbortSignal
   readonly giveUp: AbortSignal
 }
 
-/** For mails under way when the process stops, within the 20 s of a step of the shutdown. */
+/** For messages under way when the process stops, within the 20 s of a step of the shutdown. */
 const closeGraceMs = 10_000
 
-export function startReportLoop<Context extends JobLoopContext>(
+export function startMailLoop<Context extends JobLoopContext>(
   context: Context,
   job: JobLoopOptions,
   send: (context: Context, signals: Signals) => Promise<void>,

@@ -33,7 +33,7 @@ import type { JobLoop } from '../job-loop.ts'
 import { type Signals, startMailLoop } from '../mail-loop.ts'
 import { type Mailer, MailFailed } from '../reports/mailer.ts'
 import type { MessageContext } from '../reports/send-reports.ts'
-import { type WrittenMail, writeInvitationMail, writeResetMail } from './write-account-mail.ts'
+import { type MailContent, writeInvitationMail, writeResetMail } from './write-account-mail.ts'
 
 /** All that these mails are sent with. */
 interface MailContext extends Omit<MessageContext, 'mailer' | 'chat'> {
@@ -100,7 +100,7 @@ async function write(
   { box, apiHost, clock }: MailContext,
   tx: Queryable,
   { email, invitationId, sealed }: AccountMail,
-): Promise<WrittenMail | null> {
+): Promise<MailContent | null> {
   const [token, now] = [box.open(sealed), clock.now()]
   // Once SECRET_KEY was lost, whoever waits for it asks again.
   if (token === null) return null

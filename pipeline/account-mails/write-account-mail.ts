@@ -8,7 +8,7 @@ import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import type { Mail } from '../reports/mailer.ts'
 import { plain } from '../reports/message.ts'
 
-export type WrittenMail = Pick<Mail, 'subject' | 'text' | 'html'>
+export type MailContent = Pick<Mail, 'subject' | 'text' | 'html'>
 
 interface MailLink {
   readonly apiHost: string
@@ -16,7 +16,7 @@ interface MailLink {
 }
 
 /** For a forgotten password. */
-export function writeResetMail({ apiHost, token }: MailLink): WrittenMail {
+export function writeResetMail({ apiHost, token }: MailLink): MailContent {
   return written('A new password', {
     before: said`Somebody, perhaps you, asked at ${apiHost} for a new password of the account with this e-mail.`,
     does: 'Choose a new password',
@@ -33,7 +33,7 @@ const moment = new Intl.DateTimeFormat('en', { timeZone: 'UTC', dateStyle: 'long
 export function writeInvitationMail(
   { workspaceName, inviter, role, expires_at }: Invited,
   { apiHost, token }: MailLink,
-): WrittenMail {
+): MailContent {
   const name = plain(workspaceName)
   const by = inviter === null ? 'The owner' : plain(inviter)
   const until = `${moment.format(expires_at).replace(/\s/g, ' ')} UTC`
@@ -67,7 +67,7 @@ interface Content {
   readonly after: string
 }
 
-function written(subject: string, { before, does, url, after }: Content): WrittenMail {
+function written(subject: string, { before, does, url, after }: Content): MailContent {
   return {
     subject,
     text: `${before.text}\n\n${does}: ${url}\n\n${after}\n`,

@@ -3,7 +3,7 @@ import { escapeHtml } from '../../schemas/install-snippet.ts'
 import type { Mail } from './mailer.ts'
 import type { Message } from './message.ts'
 
-export type WrittenMail = Pick<Mail, 'subject' | 'text' | 'html' | 'unsubscribeUrl'>
+type WrittenMail = Pick<Mail, 'subject' | 'text' | 'html' | 'unsubscribeUrl'>
 
 type MailParts = Message & { readonly unsubscribeUrl: string }
 

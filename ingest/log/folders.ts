@@ -14,8 +14,8 @@ export function writerFolder(node: string, folder: number): string {
   return folder === 0 ? node : join(node, `worker-${folder}`)
 }
 
-/** The files of one stream of it. */
-export function folderOf(node: string, folder: number, stream: StreamName): string {
+/** The folder of one stream's files in a writer's. */
+export function streamFolder(node: string, folder: number, stream: StreamName): string {
   return join(writerFolder(node, folder), stream)
 }
 

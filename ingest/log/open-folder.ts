@@ -4,7 +4,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
 import type { DedupWindow } from './dedup-window.ts'
 import { type DiskIo, LogFiles } from './files.ts'
-import { folderOf } from './folders.ts'
+import { streamFolder } from './folders.ts'
 import { type Recovered, recoverLog } from './recover.ts'
 
 export interface FolderOptions {
@@ -32,7 +32,7 @@ export interface OpenFolder {
 export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
   const { stream, folder, window, clock, log } = options
   const startedAt = performance.now()
-  const path = folderOf(options.nodeFolder, folder, stream)
+  const path = streamFolder(options.nodeFolder, folder, stream)
   const { files, numbers } = await LogFiles.open(
     path,
     options.fileBytes,

@@ -9,7 +9,7 @@ import { retiredFileKeepMs } from '../../schemas/limits/log-limits.ts'
 import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import type { DedupWindow } from '../log/dedup-window.ts'
 import type { DiskIo } from '../log/files.ts'
-import { folderOf, workerFolders } from '../log/folders.ts'
+import { streamFolder, workerFolders } from '../log/folders.ts'
 import { openFolder } from '../log/open-folder.ts'
 import type { SegmentNumbers } from '../log/segment-numbers.ts'
 import { LogWriter } from '../log/writer.ts'
@@ -114,7 +114,7 @@ export async function openShipper(
     all.push({ folder, files, recovered, newestFile: Number.POSITIVE_INFINITY })
   }
   // The journal is the node's, as the shipper is: a manifest has segments of several folders.
-  const journalFile = join(folderOf(nodeFolder, 0, stream), 'shipping.journal')
+  const journalFile = join(streamFolder(nodeFolder, 0, stream), 'shipping.journal')
   const journal = await ShipJournal.open(journalFile, options.bootId, retiredFileKeepMs, log)
   const marks = markStore && new Marks({ leases, journal, store: markStore, writerBarrier, log })
   await marks?.adopt(all.flatMap(({ recovered }) => recovered.segments))

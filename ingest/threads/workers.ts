@@ -9,7 +9,7 @@ import { watchCapacity } from '../http/capacity.ts'
 import { describeHealth } from '../http/health.ts'
 import { makePasswordTries } from '../http/password-tries.ts'
 import { logFilePath } from '../log/files.ts'
-import { folderOf } from '../log/folders.ts'
+import { streamFolder } from '../log/folders.ts'
 import type { NumberRange } from '../segment-leases.ts'
 import type { ShippedFolder } from '../ship/file-keeper.ts'
 import type { Shipper } from '../ship/shipper.ts'
@@ -119,7 +119,7 @@ async function openShippers(
   )
   const open = (stream: StreamName, at: number): Promise<Shipper> => {
     const folders = logs.map(({ worker, calls, logs }): ShippedFolder => {
-      const path = folderOf(node.folder, worker, stream)
+      const path = streamFolder(node.folder, worker, stream)
       return {
         folder: worker,
         files: {

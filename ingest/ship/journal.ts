@@ -3,14 +3,15 @@
  *
  *   <crc32 in hex> {"t":"boot","id":…}                  the machine's boot this process runs in
  *   <crc32 in hex> {"t":"frozen","m":manifest}          synced before anything of the manifest is sent
- *   <crc32 in hex> {"t":"loaded","id":…}  {"t":"copied","id":…}    done, for ClickHouse and for Postgres
- *   <crc32 in hex> {"t":"released","file":…}            the log file is gone, and what was noted about it with it
+ *   <crc32 in hex> {"t":"loaded","id":…,"at":…}         done for ClickHouse, and when
+ *   <crc32 in hex> {"t":"copied","id":…}                done for Postgres
+ *   <crc32 in hex> {"t":"released","folder":…,"file":…} the log file is gone, and its segments are forgotten
  *   <crc32 in hex> {"t":"mark","lease":…,"through":…}   synced before a mark is published: see marks.ts
  *   <crc32 in hex> {"t":"repair","id":…}                synced before rows are inserted behind a published mark
  *
  * `loaded` and `copied` need no sync: if one is lost, the shipper asks the store again. A line with a wrong checksum is
  * skipped; at start the shipper asks the stores about every segment anyway. The file is compacted to the current state at
- * start and whenever it has grown large. Held by test/unit/ship-journal.test.ts.
+ * start, and at a `loaded` line once it has grown large. Held by test/unit/ship-journal.test.ts.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -143,7 +144,7 @@ export class ShipJournal {
     state.loadedAt = now
     state.needsRepair = false
     this.append({ t: 'loaded', id: state.manifest.id, at: now })
-    await this.rewriteWhenLarge()
+    if (this.bytes >= bytesBeforeRewrite) await this.rewrite()
   }
 
   async markCopied(state: ManifestState): Promise<void> {
@@ -234,10 +235,6 @@ export class ShipJournal {
   private async untilWritable(): Promise<void> {
     while (this.rewriting) await this.rewriting
     if (this.mustRewrite) await this.rewrite()
-  }
-
-  private async rewriteWhenLarge(): Promise<void> {
-    if (this.bytes >= bytesBeforeRewrite) await this.rewrite()
   }
 
   /** One at a time; lines are appended again when it is over. */

@@ -33,12 +33,9 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
   const { stream, folder, window, clock, log } = options
   const startedAt = performance.now()
   const path = streamFolder(options.nodeFolder, folder, stream)
-  const { files, numbers } = await LogFiles.open(
-    path,
-    options.fileBytes,
-    options.io,
-    window === undefined ? 0 : undefined,
-  )
+  // Spare files are of use to a writer only.
+  const sparesMax = window === undefined ? 0 : undefined
+  const { files, numbers } = await LogFiles.open(path, options.fileBytes, options.io, sparesMax)
   const recovered = await recoverLog({
     stream,
     folder,

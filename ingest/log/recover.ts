@@ -73,15 +73,16 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
     newestEnd = content.end
     total += content.end
   }
-  const kept = await releaseNeedless(files, numbers, new Set(unused))
+  const kept = await releaseUnused(files, numbers, new Set(unused))
   return { segments, files: kept, unused: unused.filter((number) => kept.includes(number)), newestEnd, bytes: total }
 }
 
 /**
- * Starts that end before they write leave a file each. Two in a row are needed. The first one's header says where the
- * file before ends. The newest one's number isn't given out again.
+ * Each start that ends before it writes leaves an unused file. If several are in a row, only the first and the newest are
+ * kept. The first one's header says where the file before it ends; the newest one keeps its number from being used again.
+ * @returns the files kept
  */
-async function releaseNeedless(
+async function releaseUnused(
   files: LogFiles,
   numbers: readonly number[],
   unused: ReadonlySet<number>,

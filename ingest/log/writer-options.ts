@@ -16,7 +16,7 @@ export interface LogWriterOptions {
   readonly onSealed: (segment: Omit<Segment, 'folder'>) => void
   /** Called when the first row of a segment is appended, before any request of it is answered. */
   readonly onFirstRow: (number: number) => void
-  /** Told of every other number taken once it is known that the log holds no row of it that counts. */
+  /** Called for a number that was taken but won't be sealed: the log holds no row of it that counts. */
   readonly onUnused: (number: number) => void
   /** A segment stays open beyond its age while this answers true: larger inserts while the loader is behind. */
   readonly isLoaderBusy: () => boolean

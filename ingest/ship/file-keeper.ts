@@ -1,4 +1,4 @@
-/** Knows which log files of a folder are done with, keeps them for a while and then lets go of them, oldest first. */
+/** Keeps a folder's finished log files for a while, and then releases them, oldest first. */
 import type { Log } from '../../runtime/log.ts'
 import { retiredFileKeepMs } from '../../schemas/limits/log-limits.ts'
 import type { LogFiles } from '../log/files.ts'
@@ -16,12 +16,12 @@ interface KeptFile {
   doneAt: number
 }
 
-/** A folder of the log, as it was found at start. Its files are read here and let go of where it is written. */
+/** A folder of the log, as it was found at start. Its files are read here; `release` goes to the thread that writes there. */
 export interface ShippedFolder {
   readonly folder: number
   readonly files: Pick<LogFiles, 'fileBytes' | 'pathOf' | 'release'>
   readonly recovered: Pick<Recovered, 'files' | 'segments' | 'unused'>
-  /** The file that is written now, which stays. Infinity: none is, and none stays. */
+  /** The file that is being written, which is kept. Infinity for a folder without a writer: all its files may go. */
   readonly newestFile: number
 }
 

@@ -59,7 +59,7 @@ export function monotonicMs(): number {
 
 interface Undone {
   readonly parts: Set<Part>
-  /** When the first row was appended that can't be below the mark while the segment isn't done; Infinity: there is none. */
+  /** When the first row was appended that the mark can't pass meanwhile: its own, or a later segment's. Infinity: none was. */
   rowsSince: number
 }
 
@@ -73,7 +73,7 @@ export class UndoneSegments {
     this.segments.set(number, { parts: new Set(), rowsSince: Number.POSITIVE_INFINITY })
   }
 
-  /** Found at start: its rows were answered whenever it was. */
+  /** Found at start: when its rows were answered isn't known. */
   find(number: number): void {
     this.segments.set(number, { parts: new Set(), rowsSince: Number.NEGATIVE_INFINITY })
   }
@@ -82,13 +82,13 @@ export class UndoneSegments {
   gotRow(number: number, at: number): void {
     const lease = this.leaseOf(number)
     for (const [other, segment] of this.segments) {
-      // One that is still without rows keeps the mark below this one, too.
+      // An earlier segment keeps the mark below this row too, even while it has no rows itself.
       const isHeld = other <= number && this.leaseOf(other) === lease
       if (isHeld) segment.rowsSince = Math.min(segment.rowsSince, at)
     }
   }
 
-  /** No row of it counts. */
+  /** It ended without a row that counts. */
   unused(number: number): void {
     this.segments.delete(number)
   }
@@ -125,7 +125,7 @@ export class Marks {
   private isRunning = false
   private publishing: Promise<void> | undefined
   private publishedAt = Number.NEGATIVE_INFINITY
-  /** Rows were loaded since it was last looked. */
+  /** Rows were loaded since marks were last computed. */
   private isMoved = false
   private failures = 0
 
@@ -135,9 +135,9 @@ export class Marks {
   async adopt(segments: readonly Segment[]): Promise<void> {
     const { journal, leases } = this.options
     if (journal.mayLackMarks) {
-      // Any number given out before this start may have been published.
-      const nothing = new UndoneSegments()
-      for (const lease of leases.held()) await journal.noteMark(lease.first, nothing.throughOf(lease))
+      // A mark may have been published up to the last number given out before this start.
+      const allDone = new UndoneSegments()
+      for (const lease of leases.held()) await journal.noteMark(lease.first, allDone.throughOf(lease))
     }
     for (const { number } of segments) this.undone.find(number)
     for (const { loadedAt, manifest } of [...journal.unfinished(), ...journal.done()]) {
@@ -150,17 +150,17 @@ export class Marks {
     this.publishIn(markIntervalMs)
   }
 
-  /** A number that rows may get now. */
+  /** The segment of that number may get rows from now on. */
   begin(number: number): void {
     this.undone.begin(number)
   }
 
-  /** The first row of a number that was begun was appended at `at` (monotonicMs), and nobody was answered yet. */
+  /** The segment's first row was appended at `at` (monotonicMs), and its request isn't answered yet. */
   gotRow(number: number, at: number): void {
     this.undone.gotRow(number, at)
   }
 
-  /** No row of a number that was begun counts. */
+  /** A segment that was begun ended without a row that counts. */
   unused(number: number): void {
     this.undone.unused(number)
   }
@@ -172,12 +172,12 @@ export class Marks {
     if (!this.publishing) this.publishIn(markSpacingMs)
   }
 
-  /** Whether a mark may have been published that says of rows of the manifest that they are there. */
+  /** Whether a mark that covers rows of the manifest may have been published. */
   isBehind({ segments }: Manifest): boolean {
     const held = this.options.leases.held()
     return segments.some(({ number }) => {
       const lease = held.find(({ first, end }) => number >= first && number < end)
-      // Nothing is known of a lease that was let go of.
+      // The journal has forgotten the mark of a lease that isn't held any more.
       return lease === undefined || number * segmentRowsMax <= this.options.journal.markOf(lease.first)
     })
   }

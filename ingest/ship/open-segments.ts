@@ -1,6 +1,6 @@
 /**
- * Segments that their writers haven't sealed. Those with rows count in the backlog: without any in it, all that was
- * acknowledged is stored.
+ * Segments that their writers haven't sealed. Those with rows count in the backlog: an empty backlog means that all
+ * acknowledged events are stored. The calls are passed on to the marks (marks.ts).
  */
 import type { Marks } from './marks.ts'
 
@@ -14,23 +14,23 @@ export class OpenSegments {
     return this.withRows.size
   }
 
-  /** A number that rows may get now. */
+  /** The segment of that number may get rows from now on. */
   begin(number: number): void {
     this.marks?.begin(number)
   }
 
-  /** The first row of a number that was begun was appended at `at` (monotonicMs), and nobody was answered yet. */
+  /** The segment's first row was appended at `at` (monotonicMs), and its request isn't answered yet. */
   gotRow(number: number, at: number): void {
     this.withRows.add(number)
     this.marks?.gotRow(number, at)
   }
 
-  /** It goes on as one of those that are shipped. */
+  /** From now on it counts among the segments that wait to be shipped. */
   sealed(number: number): void {
     this.withRows.delete(number)
   }
 
-  /** No row of a number that was begun counts. */
+  /** It ended without a row that counts. */
   unused(number: number): void {
     this.withRows.delete(number)
     this.marks?.unused(number)

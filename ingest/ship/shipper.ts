@@ -80,7 +80,7 @@ const pacedRowsMin = 4096
 const insertIntervalMs = 500
 
 export class Shipper {
-  /** Told of by those who write. */
+  /** The log's writers call it as their segments begin and end. */
   readonly open: OpenSegments
   private readonly folders: ShippedFolders
   private readonly waiting = new WaitingSegments()

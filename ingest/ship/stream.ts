@@ -34,7 +34,7 @@ export interface ShippingOptions {
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
   /** The stream `events` has them: the fold reads up to its marks. */
   readonly markStore?: MarkStore
-  /** Resolves once all that the writers had told before has been heard; left out where they tell without delay. */
+  /** Resolves once all messages that the writers sent before the call have arrived; left out where they call directly. */
   readonly writerBarrier?: () => Promise<void>
   readonly claimWaitMs: number
   readonly insertDeadlineMs?: number

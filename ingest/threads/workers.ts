@@ -45,7 +45,7 @@ export async function receiveInWorkers(node: IngestNode, program: URL): Promise<
   function start(worker: number): RunningWorker {
     const data: WorkerData = { worker, workers: config.ingestWorkers, loading }
     const thread = new Worker(program, { workerData: data })
-    // All that it held in memory is lost: only a start of the whole node finds the rows in its log.
+    // The memory of a failed worker is lost: only a start of the whole node finds the rows in its log.
     thread.on('error', (error) => {
       log.fatal({ err: error, worker }, 'a worker has failed')
       process.exit(1)
@@ -65,7 +65,7 @@ export async function receiveInWorkers(node: IngestNode, program: URL): Promise<
       },
       took: (stream, number) => {
         shippers![stream].open.begin(number)
-        // Only now: from its being taken on, a number is the shipper's or still to come.
+        // After `begin`: at each moment a number is begun or still in its range, so that no mark passes it.
         for (; ranges[0]!.end <= number; ranges.shift()) ranges[0]!.next = ranges[0]!.end
         ranges[0]!.next = number + 1
       },
@@ -108,7 +108,7 @@ export async function receiveInWorkers(node: IngestNode, program: URL): Promise<
   }
 }
 
-/** One for each stream: it ships all workers' rows. @param isLoading tells them, by stream, whether an insert runs */
+/** Opens a shipper for each stream, of all workers' rows. @param isLoading is set, by stream, while an insert runs */
 async function openShippers(
   node: IngestNode,
   workers: readonly RunningWorker[],

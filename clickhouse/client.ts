@@ -79,9 +79,9 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
     log: { level: ClickHouseLogLevel.OFF },
   }
   const client = createClient(config)
-  // Statements may have all sockets of the client's own.
-  const asker = createClient({ ...config, max_open_connections: socketsMax })
-  const pulse: Pulse = { everyMs: pulseEveryMs, isAlive: () => ping(asker, 2 * pulseEveryMs) }
+  // A client of its own: statements may hold all sockets of the other.
+  const pulseClient = createClient(config)
+  const pulse: Pulse = { everyMs: pulseEveryMs, isAlive: () => ping(pulseClient, 2 * pulseEveryMs) }
 
   async function query<Row>(
     sql: string,
@@ -199,7 +199,7 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
     ping: () => ping(client, graceMs * 2),
 
     close: async () => {
-      await asker.close()
+      await pulseClient.close()
       await client.close()
     },
   }

@@ -1,18 +1,19 @@
-/** Events a second for each tracking key, in windows of one second: only where a limit is set. */
+/** How much each key may send in a second: events of a tracking key, or bytes and nodes of replays. Windows are of one second. */
 
 const keysMax = 100_000
 
 export interface KeyRate {
-  /** Counts `events` for the key; false when that is more than it may send in this second (then none is counted). */
-  allows(key: string, events: number, now: number): boolean
+  /** Counts `amount` for the key; false when that is more than it may send in this second (then nothing is counted). */
+  allows(key: string, amount: number, now: number): boolean
 }
 
+/** @param perSecond 0: no limit */
 export function makeKeyRate(perSecond: number): KeyRate {
   if (perSecond === 0) return { allows: () => true }
   const counts = new Map<string, number>()
   let second = 0
   return {
-    allows(key, events, now) {
+    allows(key, amount, now) {
       const current = Math.floor(now / 1000)
       if (current !== second || counts.size > keysMax) {
         counts.clear()
@@ -20,8 +21,8 @@ export function makeKeyRate(perSecond: number): KeyRate {
       }
       const count = counts.get(key) ?? 0
       // A batch larger than the whole limit passes alone, or it could never be sent.
-      if (count > 0 && count + events > perSecond) return false
-      counts.set(key, count + events)
+      if (count > 0 && count + amount > perSecond) return false
+      counts.set(key, count + amount)
       return true
     },
   }

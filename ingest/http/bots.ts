@@ -26,8 +26,8 @@ export interface BotAnswer extends Bot {
 
 export interface BotReader {
   /**
-   * Begins the checks of a body's visits that wait for others. Null: nothing has to be waited for before the visits are
-   * read.
+   * Begins the DNS look-ups that verify the crawlers of a body. Resolves when they are answered or their time is up.
+   * Null: `read` needn't wait.
    */
   prepare(body: BotsBody): Promise<void> | null
   /**

@@ -144,7 +144,7 @@ export class Receiver {
     else this.checkBots(body, bound, workspace, sender, respond)
   }
 
-  /** Whose a crawler's address is may have to be asked; the room in the log is looked at again then. */
+  /** A crawler's address may have to be looked up by DNS. After that the room in the log is checked again. */
   private checkBots(
     body: JsonValue,
     bound: number,
@@ -152,8 +152,8 @@ export class Receiver {
     sender: Sender,
     respond: Respond,
   ): void {
-    const asked = this.options.bots.prepare(body.value as BotsBody)
-    if (asked === null) return this.trackBots(body, workspace, sender, respond)
+    const lookedUp = this.options.bots.prepare(body.value as BotsBody)
+    if (lookedUp === null) return this.trackBots(body, workspace, sender, respond)
     const store = () => {
       const events = countOf('bots', body.value)
       const reason = this.options.capacity.refusal()
@@ -162,7 +162,7 @@ export class Receiver {
       }
       this.refuse(respond, 'over_capacity', 503, reason ?? trackingRefusals.queueFull.detail, retryAfterSeconds, events)
     }
-    asked.then(store).catch((error) => this.fail(respond, error))
+    lookedUp.then(store).catch((error) => this.fail(respond, error))
   }
 
   /** A chunk has its own log, and its own refusals are counted there. */

@@ -19,10 +19,10 @@ import {
 import { isCrawlerHost } from '../../schemas/reference/bot-checks.ts'
 import { type AddressKey, keyOfAddress } from './address-ranges.ts'
 
-/** Under it are the names of all IPv4 addresses: everybody who can tell of one knows who is in charge of it. */
-const zoneOfAddresses = 'in-addr.arpa'
+/** The zone of all IPv4 addresses: a name server that reaches the Internet can name its servers. */
+const reverseZone = 'in-addr.arpa'
 
-/** A confirmed name; `none`: it has none that an operator speaks of; `unknown`: nobody answered. */
+/** A confirmed name; `none`: it has none that an operator has published; `unknown`: nobody answered. */
 type ConfirmedHost = { readonly host: string } | 'none' | 'unknown'
 
 export interface ReverseDns {
@@ -44,7 +44,7 @@ export function makeReverseDns({ servers }: { servers: readonly string[] | undef
 
   async function ask(key: AddressKey): Promise<void> {
     const found = await confirm(key).catch(async (error): Promise<ConfirmedHost> => {
-      return isDefiniteNo(error) && (await knowsTheInternet()) ? 'none' : 'unknown'
+      return isDefiniteNo(error) && (await isOnline()) ? 'none' : 'unknown'
     })
     known.set(key, found, { ttl: keepMs(found) })
     asked.delete(key)
@@ -60,11 +60,11 @@ export function makeReverseDns({ servers }: { servers: readonly string[] | undef
     return 'none'
   }
 
-  /** A name server that is cut off says of every name that there is none. */
-  async function knowsTheInternet(): Promise<boolean> {
+  /** Whether the name server reaches the Internet. One that is cut off may answer that no name exists. */
+  async function isOnline(): Promise<boolean> {
     if (Date.now() >= asksAgainAt) {
       asksAgainAt = Date.now() + dnsFailedKeepMs
-      isConnected = resolver.resolveNs(zoneOfAddresses).then(
+      isConnected = resolver.resolveNs(reverseZone).then(
         (servers) => servers.length > 0,
         () => false,
       )

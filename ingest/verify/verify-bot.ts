@@ -20,7 +20,7 @@ export interface Verification {
   readonly method: 'none' | 'ip_range' | 'reverse_dns'
 }
 
-/** A visit as far as it is checked. */
+/** The parts of a visit that are verified. */
 export interface ClaimedIdentity {
   readonly botName: string
   /** Empty where nobody said it. */
@@ -93,7 +93,7 @@ export function makeBotVerifier({
     },
   }
 
-  /** All lists are at hand and not too old to know all addresses. */
+  /** Whether all lists are loaded, and recent enough to hold all of the operator's addresses. */
   function isRefuted(check: BotCheck, now: number): boolean {
     if (check.lists.length === 0) return false
     return check.lists.every(

@@ -32,7 +32,7 @@ export interface LinkTableOptions extends ReplicatedTableOptions {
   readonly listDeletedWorkspaces: () => Promise<readonly number[]>
   readonly findLink: (key: string, domainId: number | null) => Promise<LinkRow | null>
   readonly findLinkOfId: (id: number) => Promise<LinkRow | null>
-  /** Links at hand. */
+  /** Most links in memory. */
   readonly max?: number
   /** Bound on the characters of all destinations together. */
   readonly bytesMax?: number
@@ -40,7 +40,7 @@ export interface LinkTableOptions extends ReplicatedTableOptions {
 
 /** Links are found by `linkPlace`. */
 export interface LinkTable extends ReplicatedTable<LinkTarget> {
-  /** Undefined for one that isn't at hand. It is looked up then, behind whoever asked, if it may be an older one. */
+  /** Undefined for a link that isn't in memory. If Postgres may have it, it is looked up in the background for the next call. */
   ofId(id: number): LinkTarget | undefined
 }
 
@@ -71,7 +71,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   })
   /** Time of the newest change that was read; null before the first. */
   let readThrough: Date | null = null
-  /** Places of links that the copy lacks, be it that they were looked up. */
+  /** Places of links that the copy on disk lacks, those that were looked up too. */
   const unsaved = new Set<string>()
   const copy = makeTableFile({
     name: 'links',
@@ -80,7 +80,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     linesMax: max,
     bytesMax,
     log,
-    // From the longest unused to the last used.
+    // The least recently used first.
     all: () => linesOf(links.rkeys()),
   })
 
@@ -163,7 +163,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     ofId: (id) => {
       const place = placeOfId.get(id)
       if (place !== undefined) return links.get(place)
-      // While there is room for any other, all links are at hand.
+      // While there is room for one more, all links are in memory.
       if (links.size >= max || links.calculatedSize > bytesMax - linkBytesMax) void olderLinks.ask(String(id))
       return undefined
     },

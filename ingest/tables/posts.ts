@@ -1,9 +1,9 @@
 /**
- * Whose posts are: the workspace of each of the newest, so that an event's `svc_post_id` is told apart from another's.
+ * The workspaces of the newest posts. By them an event's `svc_post_id` counts only if the post is its own workspace's.
  *
  * It follows Postgres as replicated-table.ts says, by looking for newer posts every few seconds: nobody visits a post sooner. A
- * post's workspace never changes. One that is older than those at hand is looked up once an event asks for it, after that
- * event. It takes the place of the one that was longest unused. The copy on disk has a line a post.
+ * post's workspace never changes. An older post is looked up after the first event that names it, and evicts the least
+ * recently used one. The copy on disk has one line per post.
  *
  * Held by test/unit/post-table.test.ts.
  */
@@ -21,14 +21,14 @@ export interface PostTableOptions extends Omit<ReplicatedTableOptions, 'listen'>
   /** Those with a greater id, the newest first. */
   readonly listPosts: (afterId: number, limit: number) => Promise<readonly PostRow[]>
   readonly findPost: (id: number) => Promise<PostRow | null>
-  /** Posts at hand. */
+  /** Most posts in memory. */
   readonly max?: number
 }
 
 export interface PostTable {
   /** Reads the table, from Postgres or else from disk, and keeps it fresh from then on. */
   start(): Promise<void>
-  /** Undefined for a post that isn't at hand. */
+  /** Undefined for a post that isn't in memory. */
   workspaceOf(id: number): number | undefined
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ export function makePostTable(options: PostTableOptions): PostTable {
     isKept: keepsCopy,
     linesMax: max,
     log,
-    // From the longest unused to the last used.
+    // The least recently used first.
     all: () => Array.from(workspaces.rkeys(), (id) => lineOf({ id, workspace_id: workspaces.peek(id)! })),
   })
   let newest: number | null = null
@@ -91,7 +91,7 @@ export function makePostTable(options: PostTableOptions): PostTable {
     start: table.start,
     workspaceOf: (id) => {
       const workspaceId = workspaces.get(id)
-      // While there is room for more, all posts are at hand.
+      // While there is room for one more, all posts are in memory.
       if (workspaceId === undefined && workspaces.size >= max) void table.resolve(String(id))
       return workspaceId
     },

@@ -78,7 +78,7 @@ export function makeDomainTable(options: DomainTableOptions): DomainTable {
     name: 'short domains',
     size: () => domains.size,
     find: (host) => domains.get(host),
-    // All of them are at hand.
+    // All of them are in memory.
     isShaped: () => false,
     lookUp: async () => null,
     read: async () => {

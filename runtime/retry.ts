@@ -1,9 +1,9 @@
 /** Waiting and backing off. */
 
-/** How whoever calls platforms waits: tests put one in its place that waits less. */
+/** Passed to code that calls platforms, so that tests can pass one that waits less. */
 export type Sleep = typeof sleep
 
-/** A timer of Node that is given more ends at once. */
+/** A longer timer of Node would end at once. */
 const timerMaxMs = 2 ** 31 - 1
 
 /** Resolves after `ms`, but 24 days at most, or at once when `signal` aborts. */
@@ -20,7 +20,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Exponential backoff with full jitter in its upper half: attempt 0 waits about `firstMs`, none longer than `maxMs`. */
+/** Exponential backoff with equal jitter: attempt 0 waits between half of `firstMs` and all of it, none longer than `maxMs`. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   const ceiling = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30))
   return ceiling / 2 + (Math.random() * ceiling) / 2

@@ -5,14 +5,14 @@ export const requestIdLengthMax = 128
 
 const usableId = `[A-Za-z0-9._:-]{1,${requestIdLengthMax}}`
 const usable = new RegExp(`^${usableId}$`)
-/** No character of an id is a blank: so the time that this takes grows with the text, and not with its square. */
+/** An id holds no blank, so the match takes linear time. */
 const usableHeader = new RegExp(`^x-request-id:[ \\t]*(${usableId})[ \\t]*\\r?$`, 'im')
 
 // Random once a process, counted from there: unique without asking for randomness each time.
 const prefix = randomBytes(9).toString('base64url').replace(/_/g, '.')
 let count = 0
 
-/** Keeps `incoming` (the X-Request-Id header, empty when there is none) if it is so short, and of `[A-Za-z0-9._:-]`. */
+/** Keeps `incoming` (the X-Request-Id header, empty when there is none) if it is a usable id; else makes one. */
 export function requestIdOf(incoming: string): string {
   if (incoming !== '' && usable.test(incoming)) return incoming
   count += 1

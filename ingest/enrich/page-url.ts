@@ -63,8 +63,8 @@ export function readPageUrl(text: string, page: PageUrl, takesBare = true): void
 }
 
 /**
- * Leaves of the page's campaign, link, post and click only what its referrer's URL names, too. Bare names don't count:
- * sites keep their own `source` and `content` from page to page.
+ * Keeps of the page's campaign, link, post and click id only those that its referrer's URL has too. Bare names such as
+ * `source` don't count: sites carry their own from page to page.
  */
 export function keepCarried(url: string, referrer: string, page: PageUrl): void {
   if (!url.includes('?')) return

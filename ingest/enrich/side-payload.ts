@@ -4,7 +4,8 @@ import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * The part of an identify or conversion event that people are made of, apart from the row. `event_id` is not set yet.
+ * The part of an identify or conversion event that goes to Postgres, apart from the row: contacts are made of it.
+ * `event_id` is set when the row gets its id.
  */
 export function sidePayloadOf({ event, email, row }: Facts): SidePayload | null {
   if (row.kind !== kinds.identify && row.kind !== kinds.conversion) return null

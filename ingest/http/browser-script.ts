@@ -20,8 +20,8 @@ import {
 } from '../../schemas/limits/script-limits.ts'
 import type { KeyTable } from '../tables/tracking-key-table.ts'
 
-/** A request for it: the query without its question mark, and two headers. */
 interface ScriptRequest extends StaticRequest {
+  /** Without its question mark. */
   readonly query: string
 }
 
@@ -48,9 +48,9 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
   const main = readFileSync(projectFile('web/generated/svc.js'), 'utf8')
   const lateText = readFileSync(projectFile('web/generated/svc-late.js'), 'utf8')
   const optionalText = readFileSync(projectFile('web/generated/svc-optional.js'), 'utf8')
-  /** The second file's two forms, of which the other one has more to measure, and their versions. */
+  /** The second file has two forms: `optional` measures what `late` does, and what a page's flags ask for. */
   const late = { version: textVersion(lateText), body: makeStaticBody(lateText) }
-  // Cut, so that its address is as long as the other one's: the first file has no byte to spare.
+  // The version is cut, since the address carries the flags too, and the first file has no byte to spare.
   const optional = { version: textVersion(optionalText).slice(0, 4), body: makeStaticBody(optionalText) }
   const replayText = readFileSync(projectFile('web/generated/svc-replay.js'), 'utf8')
   const replayVersion = textVersion(replayText)
@@ -120,7 +120,7 @@ function flagsOf(query: URLSearchParams): Flags {
   return { numbers: [isAutocaptureOff ? 1 : 0, consentMode], chosen }
 }
 
-/** The second and third file are asked for by their content. */
+/** The addresses of the second and third file carry a version of their content. */
 function ageOf(isCurrent: boolean): number | string {
   return isCurrent ? `${lateScriptMaxAgeSeconds}, immutable` : scriptMaxAgeSeconds
 }

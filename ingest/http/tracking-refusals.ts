@@ -1,4 +1,4 @@
-/** The closed list of the tracking routes' answers other than 202 and the error lists of 422. docs/tracking.md shows it. */
+/** The closed list of the tracking routes' refusals, apart from the error lists of 422. docs/tracking.md shows it. */
 import { refusals } from '../../runtime/http/refusals.ts'
 import { problems } from '../../schemas/errors/problems.ts'
 

@@ -38,7 +38,7 @@ export function divide(
   const endOfDay = (day: number) => calendar.starts[calendar.numbers.indexOf(day) + 1]!
   const isStartWhole = start === calendar.startOf(first)
   const isEndWhole = endsNow || end === endOfDay(last)
-  // To the end of its day, where the period reaches to the present: the same events for all that it is asked of.
+  // A period that reaches to the present goes on to its day's end, so that all queries of an answer see the same events.
   const period = { start, end: endsNow ? endOfDay(last) : end, sinceDay: first, startOf: calendar.startOf }
   if (first === last && !(isStartWhole && isEndWhole)) {
     if (isStartWhole) return { ...period, cutStart: undefined, days: none, cutEnd: { start, end, day: last } }

@@ -53,10 +53,10 @@ import { creditChanges } from './person-credits.ts'
 import { writeConversions } from './tell-conversions.ts'
 import { writeMergedToOutbox } from './write-outbox-rows.ts'
 
-/** @param now milliseconds since 1970 @returns whether all is done that there was to do */
+/** @param now milliseconds since 1970 @returns false: more work waits */
 export async function refreshPeople(work: LeasedStores, now: number): Promise<boolean> {
   const { pg, ensureLease } = work
-  // Before the folded events: work is of what was committed by then. Merges come first, as their work came with them.
+  // In this order: each merge was committed with its work, and the fold's state read later covers all of that work.
   const untold = await listUntoldMerges(pg, peopleWorkMax)
   const waiting = await takePeopleWork(pg, peopleWorkMax)
   const isAllTaken = waiting.length < peopleWorkMax
@@ -75,11 +75,11 @@ export async function refreshPeople(work: LeasedStores, now: number): Promise<bo
   const timezones = await timezonesOf(pg)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
     await ensureLease()
-    const computed = await compute(work, ids, keptFrom, timezones)
+    const computed = await computeFigures(work, ids, keptFrom, timezones)
     figures.push(...computed.figures)
     credits.push(computed.credits)
   }
-  // Their events are copied, so they can be credited by them at once. Again after a death before the end.
+  // The events of these contacts are copied, so their payments can be credited. A crash before the end repeats it.
   const changed = [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))]
   for (const some of inPortions(changed, contactsPerStatement)) {
     await pg.transaction((tx) => recreditContacts(tx, some))
@@ -104,7 +104,7 @@ export async function refreshPeople(work: LeasedStores, now: number): Promise<bo
   return isAllTaken && toTell.length < peopleWorkMax
 }
 
-/** Copies what known people's events are not copied yet. @returns the contacts whose figures may be others */
+/** Copies events of known people that aren't copied yet. @returns the contacts whose figures may have changed */
 async function copyNew(
   { pg, ch, ensureLease }: LeasedStores,
   waiting: readonly PeopleWork[],
@@ -129,7 +129,7 @@ async function copyNew(
   }
   const bound = boundIn(waiting)
   if (bound.length > 0) await copyPastOf(ch, bound, await currentBuilds(pg, bound), visible)
-  // A contact that is new takes events with its e-mail from whoever had them by the browser.
+  // A new contact takes over events with its e-mail, which counted for the contacts that their browsers are bound to.
   const keys = await readContactKeys(
     pg,
     waiting.flatMap(({ contactId }) => contactId ?? []),
@@ -141,7 +141,7 @@ async function copyNew(
   return contactIds
 }
 
-/** Visitors that are bound otherwise than before. */
+/** Visitors whose binding to a contact has changed. */
 function boundIn(waiting: readonly PeopleWork[]): VisitorOf[] {
   return waiting.flatMap(({ workspaceId, visitor }) => (visitor === null ? [] : [{ workspaceId, visitor }]))
 }
@@ -164,7 +164,7 @@ async function timezonesOf(pg: Queryable): Promise<ReadonlyMap<number, string>> 
 }
 
 /** Figures of contacts, and the credit of their conversions by their touches. */
-async function compute(
+async function computeFigures(
   { pg, ch }: LeasedStores,
   ids: readonly number[],
   keptFrom: ReadonlyMap<number, number>,

@@ -1,4 +1,4 @@
-/** Counts beside the figures of visitors' events: crawlers, clicks on short links, who is live. */
+/** Counts beside the figures of visitors' events: crawlers, clicks on short links, live visitors. */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { liveWindowMs } from '../../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../../schemas/time/time-range.ts'
@@ -15,7 +15,7 @@ interface PeriodCounts {
   readonly previous: number
 }
 
-/** The period before has none where it begins before crawlers' retention: a part of it compares with nothing. */
+/** `previous` is null if that period begins before crawlers' retention: a part of a period compares with nothing. */
 interface BotCounts {
   readonly current: number
   readonly previous: number | null
@@ -81,6 +81,7 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
   return {
     botVisits: { ...bots, previous: hasBotsBefore ? bots.previous : null },
     linkClicks: of('clicks'),
+    // Its two columns are no periods: part() has pageviews in the first, and all events in the second.
     cutBefore: { pageviews: cut.current, events: cut.previous },
     liveVisitors: of('live').current,
   }

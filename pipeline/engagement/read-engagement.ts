@@ -76,7 +76,7 @@ async function takeTurn(context: EngagementContext, leased: LeasedAccount, stopp
   }
   return within(engagementTurnMs, stopping, async (ending) => {
     const session = sessionOf(context, adapter, account, ending)
-    for (const batch of inPortions(due, reader.each)) {
+    for (const batch of inPortions(due, reader.postsPerRequest)) {
       const restMs = await readBatch(context, { session, reader, ending, stopping }, batch)
       if (restMs !== null) return restMs
     }

@@ -136,13 +136,13 @@ export function commentedOf({ replyTo }: Publication): Published {
 
 export interface EngagementReader<Credentials = unknown> {
   /** How many posts one request asks for. */
-  readonly each: number
+  readonly postsPerRequest: number
   /** The network bills each read of a post. */
   readonly isCharged?: boolean
   /** Accounts whose posts can be read; without it all. */
   covers?(account: Pick<Account, 'externalId'>): boolean
   /**
-   * Makes one request. @param externalIds at most `each`
+   * Makes one request. @param externalIds at most `postsPerRequest`
    * @returns by external id the figures, or null where the platform says that it has no such post. Posts that it says
    *   nothing of are left out. @throws ProviderError
    */

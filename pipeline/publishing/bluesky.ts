@@ -102,7 +102,7 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
   },
 
   engagement: {
-    each: blueskyPostsEach,
+    postsPerRequest: blueskyPostsEach,
     async read(call, uris) {
       const query = new URLSearchParams(uris.map((uri): [string, string] => ['uris', uri]))
       // The account's server asks the AppView, which counts.

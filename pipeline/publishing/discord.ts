@@ -70,7 +70,7 @@ export const discord: Adapter<DiscordCredentials, FormFile[]> = {
   },
 
   engagement: {
-    each: 1,
+    postsPerRequest: 1,
     async read(call, [id]) {
       const answer = await ask(call, `/messages/${id}`, {}, [404])
       if (answer.status !== 404) return new Map([[id!, figuresIn(answer.body)]])

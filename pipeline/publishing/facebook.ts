@@ -93,7 +93,7 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
   }),
 
   engagement: {
-    each: 1,
+    postsPerRequest: 1,
     async read(call, [id]) {
       const summaries = ['likes', 'comments'].map((edge) => `${edge}.limit(0).summary(true)`)
       // A video alone has no shares.

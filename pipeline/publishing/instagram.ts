@@ -41,7 +41,7 @@ export const instagram: Adapter<MetaCredentials, string> = {
 
   // Views need a permission more, and aren't counted for all kinds of posts.
   engagement: {
-    each: 1,
+    postsPerRequest: 1,
     async read(call, [id]) {
       const found = await find(call, `${facebookApi}/${id}`, { fields: 'like_count,comments_count' })
       if (found === null) return new Map([[id!, null]])

@@ -109,7 +109,7 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
 
   // No scope of apps reads how a person's posts do.
   engagement: {
-    each: linkedinPostsReadEach,
+    postsPerRequest: linkedinPostsReadEach,
     covers: ({ externalId }) => isPage(externalId),
     async read(call, ids) {
       const { body } = await ask(call, `/rest/socialMetadata?ids=List(${ids.map(encodeURIComponent).join()})`)

@@ -113,7 +113,7 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
   },
 
   engagement: {
-    each: 1,
+    postsPerRequest: 1,
     async read(call, [id]) {
       const status = await readStatus(call, id!)
       return new Map([[id!, status && figuresIn(status)]])

@@ -87,7 +87,7 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
   },
 
   engagement: {
-    each: 1,
+    postsPerRequest: 1,
     async read(call, [id]) {
       const { status, body } = await ask(call, `/pins/${id}?pin_metrics=true`, {}, [404])
       if (status !== 404)

@@ -61,7 +61,7 @@ export const threads: Adapter<ThreadsCredentials, string> = {
 
   // The permission `threads_manage_insights`.
   engagement: {
-    each: 1,
+    postsPerRequest: 1,
     async read(call, [id]) {
       const found = await find(call, `${platform.api}/${id}/insights`, { metric: 'views,likes,replies,reposts,quotes' })
       return new Map([[id!, found && figuresIn(Object.values(objectIn(found, 'data')))]])

@@ -88,7 +88,7 @@ export const x: Adapter<XCredentials, string[]> = {
   },
 
   engagement: {
-    each: xPostsEach,
+    postsPerRequest: xPostsEach,
     isCharged: true,
     async read(call, ids) {
       const { body } = await ask(call, 'GET', '/2/tweets', {

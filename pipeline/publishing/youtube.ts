@@ -52,7 +52,7 @@ export const youtube: Adapter<ExpiringToken, Upload> = {
   isDue,
 
   engagement: {
-    each: youtubeVideosEach,
+    postsPerRequest: youtubeVideosEach,
     async read(call, ids) {
       const videos = await list(call, 'videos', { part: 'statistics', id: ids.join() })
       const found = new Map(videos.map((video) => [video['id'], objectIn(video, 'statistics')]))

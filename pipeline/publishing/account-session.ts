@@ -26,7 +26,7 @@ export interface Sessions {
   readonly sleep: Sleep
 }
 
-/** One for all of the process that calls platforms. */
+/** A process makes one for all its calls to platforms. */
 export const makeRenewals = (): Sessions['renewals'] => makeCoalescer<void>({ leastMs: 0, mostMs: publishAttemptMs })
 
 interface Credentials {
@@ -36,19 +36,19 @@ interface Credentials {
 
 export type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promise<Answer>
 
-/** Only told to the loop that tries again: no user sees it. */
-const stillHolds = new ProviderError(
+/** Ends an early renewal that brought nothing. The session still holds, so no user sees it. */
+const notRenewedYet = new ProviderError(
   { kind: 'transient', code: 'not_authorized' },
   'The session could not be renewed yet',
 )
 
-/** In the middle of an attempt. Whoever connects it again has other credentials than none. */
-const isDisconnected = new ProviderError(
+/** The owner did it in the middle of an attempt. No version is -1: a later connection has other credentials. */
+const disconnected = new ProviderError(
   { kind: 'reauthenticate', code: 'account_not_connected', refusedVersion: -1 },
   'The account is disconnected',
 )
 
-const isElsewhere = new ProviderError(
+const renewedElsewhere = new ProviderError(
   { kind: 'transient', code: 'not_authorized' },
   'Another process was renewing the session and did not end in time',
 )
@@ -65,7 +65,7 @@ export function sessionOf(
   async function read(): Promise<Credentials> {
     if (adapter.name === 'simulated') return { credentials: null, version: 0 }
     const found = await readCredentials(pg, account.id)
-    if (found === null) throw isDisconnected
+    if (found === null) throw disconnected
     return { credentials: JSON.parse(opened(box, found)), version: found.version }
   }
 
@@ -74,7 +74,7 @@ export function sessionOf(
     return renewals.ask(`${account.id} ${version}`, async () => {
       const lease = await leaseOrWait(version)
       if (lease === 'renewed') return
-      // It has a time of its own: others wait for it, too, however soon whoever began it ends.
+      // Not by the caller's signal: other calls wait for this renewal too.
       const ending = AbortSignal.timeout(renewalMs)
       try {
         const renewed = await adapter.refresh?.({ account, credentials, signal: ending, fetching, sleep })
@@ -91,7 +91,7 @@ export function sessionOf(
 
   /** @returns the end of the lease; `renewed` where a renewal ended, or the owner has connected the account anew */
   async function leaseOrWait(version: number): Promise<Date | 'renewed'> {
-    // Longer than a lease: another's ends before.
+    // Longer than a lease: another process's lease ends before.
     const ending = AbortSignal.timeout(renewalLeaseMs + renewalMs)
     while (!ending.aborted) {
       if ((await read()).version !== version) return 'renewed'
@@ -99,13 +99,13 @@ export function sessionOf(
       if (lease !== null) return lease
       await sleep(renewalLookMs, ending)
     }
-    throw isElsewhere
+    throw renewedElsewhere
   }
 
   async function readInTime(): Promise<Credentials> {
     const found = await read()
     if (!adapter.isDue?.(found.credentials)) return found
-    await renew(found, stillHolds).catch((error) => {
+    await renew(found, notRenewedYet).catch((error) => {
       if (!(error instanceof ProviderError)) throw error
     })
     return read()
@@ -116,23 +116,23 @@ export function sessionOf(
     try {
       return await work({ account, credentials: found.credentials, signal, fetching, sleep })
     } catch (error) {
-      if (!isOver(error) || isRenewed) throw ofThese(error, found)
+      if (!isOver(error) || isRenewed) throw withVersion(error, found)
       isRenewed = true
       await renew(found, error).catch((reason) => {
-        // Whoever's renewal it was, this target's own request was refused before.
-        const failed = reason === stillHolds ? error : reason
+        // The renewal may be another call's: this call's own request was refused before it.
+        const failed = reason === notRenewedYet ? error : reason
         const known = error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
-        throw ofThese(known, found)
+        throw withVersion(known, found)
       })
       const renewed = await read()
       return work({ account, credentials: renewed.credentials, signal, fetching, sleep }).catch((reason) => {
-        throw ofThese(reason, renewed)
+        throw withVersion(reason, renewed)
       })
     }
   }
 }
 
-/** @throws ProviderError where they can't be read any more: whoever connects the account again gives new ones */
+/** @throws ProviderError where they can't be decrypted: only connecting the account again stores new ones */
 function opened(box: SecretBox, { sealed, version }: { readonly sealed: Buffer; readonly version: number }): string {
   const credentials = box.open(sealed)
   if (credentials !== null) return credentials
@@ -144,8 +144,8 @@ function isOver(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.failure.kind === 'reauthenticate'
 }
 
-/** A refusal of the credentials, or a limit of theirs, names them. */
-function ofThese(error: unknown, { credentials, version }: Credentials): unknown {
+/** Adds the version of the credentials to an error that refuses or limits them. */
+function withVersion(error: unknown, { credentials, version }: Credentials): unknown {
   if (credentials === null || !(error instanceof ProviderError)) return error
   const { failure, message, cause } = error
   if (failure.kind !== 'reauthenticate' && failure.kind !== 'rate_limited') return error

@@ -42,9 +42,9 @@ export function startTrafficWatch(context: TrafficContext): JobLoop {
 /**
  * One look.
  *
- * @param isSteady the look before reached Postgres. Drops wait for that: when Postgres comes back, the fold goes on a moment
- *   before the nodes of ingest say what they hold back
- * @param reached called once this one has
+ * @param isSteady whether the look before reached Postgres too; else no drops are looked for. When Postgres comes back, the
+ *   fold goes on a moment before the nodes of ingest report their backlog
+ * @param reached called once this look has reached Postgres
  * @throws the first failure, after all workspaces were looked at
  */
 export async function watchTraffic(
@@ -71,7 +71,7 @@ async function lookForSpikes(context: TrafficContext, stopping: AbortSignal): Pr
     await forEachAtMost(trafficAtOnce, spikes, stopping, async (due) => {
       const since = new Date(now - spikeListsMs)
       const lists = await readBusiest(context, due.workspaceId, { since, rows: spikeRows }).catch((error) => {
-        // The very traffic may be too much for them; the spike is told all the same.
+        // The spike's traffic itself may make these queries fail; the alert goes out without them.
         context.log.warn({ err: error, workspace: due.workspaceId }, 'sources and pages of a spike can not be read')
         return { top_sources: [], top_pages: [] }
       })
@@ -88,7 +88,7 @@ async function lookForSpikes(context: TrafficContext, stopping: AbortSignal): Pr
   })
 }
 
-/** Up to the moment as of which figures are complete: visitors who came after it may not be known. */
+/** Looks at the time up to `asOf`, until which figures are complete: later visitors may not be known. */
 async function lookForDrops(context: TrafficContext, asOf: number, stopping: AbortSignal): Promise<void> {
   const { pg, clock } = context
   if (clock.now() - asOf > trafficLagMaxMs) return

@@ -3,7 +3,7 @@
  * account, reads at most `engagementPostsEach` of its due posts, and lets it rest for a minute. If the process dies, another
  * one reads the account after `engagementLeaseMs`.
  *
- * A read that fails changes nothing but when it is made again: neither the post nor the account's health. Rules:
+ * A read that fails only changes when it is made again, not the post nor the account's health. Rules:
  * docs/posts.md. Held by test/integration/engagement.test.ts.
  */
 import {
@@ -61,7 +61,7 @@ export async function readEngagement(context: EngagementContext, stopping: Abort
   return accounts.length === engagementAccountsEach
 }
 
-/** @returns for how long the account isn't read then */
+/** @returns how long the account rests after it */
 async function takeTurn(context: EngagementContext, leased: LeasedAccount, stopping: AbortSignal): Promise<number> {
   const adapter = adapterOf(leased)
   const { id, platform, handle, external_id: externalId, provider_metadata: metadata } = leased
@@ -91,7 +91,7 @@ interface Turn {
   readonly stopping: AbortSignal
 }
 
-/** One request. @returns null; or for how long the account isn't asked for more */
+/** One request. @returns null to go on with the next; else how long the account rests */
 async function readBatch(
   { pg, clock, log, metrics }: EngagementContext,
   { session, reader, ending, stopping }: Turn,
@@ -137,7 +137,7 @@ async function readBatch(
       metrics.engagementRead('limited', batch.length)
       return Math.max(engagementPauseMs, Math.min(failure.retryAfterMs ?? engagementLimitMs, engagementLimitMaxMs))
     }
-    // The posts themselves don't wait: the account may be connected anew before.
+    // The account rests, and its posts stay due: they are read once it is connected again.
     if (failure.kind === 'reauthenticate') {
       metrics.engagementRead('failed', batch.length)
       return engagementUnauthorizedMs

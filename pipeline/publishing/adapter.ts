@@ -43,7 +43,7 @@ export interface Publication {
   readonly replyTo: ReplyTo | null
   /** When `publish` was first called for this part of this target, or is now; null before that. */
   readonly sentAt: Date | null
-  /** As the last call of `keep` for this target had it; null before the first one. */
+  /** The one that `keep` stored last for this target; null before the first call. */
   readonly reference: string | null
   /** Stores what the platform calls the publication, or where it lists it, for later attempts. */
   keep(reference: string): Promise<void>
@@ -82,16 +82,16 @@ export interface Call<Credentials> {
   readonly account: Account
   readonly credentials: Credentials
   readonly signal: AbortSignal
-  /** Every pause goes by it. */
+  /** Every pause uses it. */
   readonly sleep: Sleep
-  /** How servers are reached that somebody names: the account's own, and those of pages that a text links to. */
+  /** How servers are reached whose address a user gave: the account's own, and those of pages that a text links to. */
   readonly fetching: Omit<Fetching, 'signal'>
 }
 
-/** The part of a call that a pause takes. */
+/** The part of a call that a pause needs. */
 export type Pausing = Pick<Call<unknown>, 'sleep' | 'signal'>
 
-/** All that a request needs but an account. */
+/** The part of a call that a request without an account needs. */
 export type Reach = Pick<Call<unknown>, 'signal' | 'fetching'>
 
 /** Which of these ids are publications of other targets. */
@@ -175,9 +175,9 @@ export interface Failure {
   readonly partsLeft?: number
   /** Version of the credentials that were refused, or limited: those of a connection since then may be good. */
   readonly refusedVersion?: number
-  /** Nothing is learnt of the account. */
+  /** The workspace is why: the account's health stays as it is. */
   readonly isOfWorkspace?: boolean
-  /** Nothing real is asked: the next attempt comes right after the wait, and is one of those that a target has. */
+  /** The simulated platform's limit: the next attempt comes right after the wait, and counts as one of the target's. */
   readonly isSimulated?: boolean
 }
 
@@ -197,8 +197,8 @@ export function isRefusal(error: unknown): error is ProviderError {
 }
 
 /**
- * An error of the request that publishes: a refusal says that nothing is there. An answer that isn't the platform's, or
- * speaks of a fault of its own, tells nothing of the post.
+ * An error of the request that publishes. A refusal says that nothing was published. An answer that isn't the platform's,
+ * or that reports a fault of its own, says nothing about the post.
  */
 export function asRefused(error: unknown): unknown {
   return isRefusal(error) ? asUnpublished(error) : error

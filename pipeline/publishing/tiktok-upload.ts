@@ -1,7 +1,7 @@
 /**
  * Uploads of videos in parts (TikTok's documentation: "Media Transfer Guide"). TikTok names the publication and an
- * address for its video. It begins to publish once the last part has arrived. A part whose answer is lost is asked for,
- * and goes to the same address again, so that an upload is one publication.
+ * address for its video. It begins to publish once the last part has arrived. After a lost answer it is asked how many
+ * bytes it has, and the rest goes to the same address, so that an upload is one publication.
  */
 import {
   providerPollMs,
@@ -45,7 +45,7 @@ export async function beginUpload(call: Calling, file: PublishedMedia, info: obj
 function publishIdIn(fields: Fields): string {
   const id = textIn(fields, 'publish_id')
   if (/^[\w.~-]{1,128}$/.test(id)) return id
-  throw odd("The platform's answer has a publish_id that is none")
+  throw odd("The platform's answer has a publish_id of another form")
 }
 
 /** Goes on where the upload is. @param end the file's, or the start of the last part. @throws ProviderError */
@@ -79,7 +79,7 @@ async function sendPart({ signal, fetching }: Calling, upload: Upload): Promise<
   return end
 }
 
-/** The address has ended, is taken for another's, or has other bytes than this part's: how far it is tells the status. */
+/** The upload's address has expired, refuses us, or holds another number of bytes: its status says how far it is. */
 function kindOf({ status }: Answer) {
   return [401, 403, 404, 416].includes(status) ? 'transient' : undefined
 }
@@ -91,5 +91,5 @@ async function readProgress(call: Calling, upload: Upload): Promise<number> {
   if (failure !== null) throw failure
   if (!isUpload || receivedBytes === file.bytes) return file.bytes
   if (receivedBytes % partBytes === 0 && receivedBytes <= lastStart) return receivedBytes
-  throw odd('The platform has a part of the file by half')
+  throw odd('The platform has only some bytes of a part of the file')
 }

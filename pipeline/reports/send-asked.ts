@@ -34,7 +34,7 @@ export function startAskedReporter(context: ReportContext): JobLoop {
   )
 }
 
-/** Those whose period isn't complete in the figures yet wait. @throws the first failure of figures */
+/** Reports whose period isn't complete in the figures yet wait. @throws the first failure to read figures */
 export async function sendAskedReports(context: ReportContext, signals: Signals): Promise<void> {
   const { pg, clock, mailer } = context
   const now = clock.now()
@@ -65,7 +65,7 @@ async function sendAsked(
     const report = await readReport(context, { ...period, workspaceId: request.workspaceId })
     if (report === undefined) failure = 'the workspace has no plan'
     else {
-      // Another one than that of the calendar's report: a receiver may drop a repeat.
+      // Makes its id another than the scheduled report's: a receiver may drop a repeat.
       await sendReport(context, { report, recipient: request, suffix: `-${request.askedAt.getTime()}` }, giveUp)
       metrics.reported(wayOf(request), 'sent')
     }

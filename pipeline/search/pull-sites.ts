@@ -30,7 +30,7 @@ export interface SearchContext extends PullContext, JobLoopContext {
   readonly pg: Postgres
 }
 
-/** Connections to Google, none into our own network. @returns undefined where private targets are allowed: nothing is to be guarded */
+/** For connections to Google: it refuses addresses of our own network. @returns undefined where those are allowed */
 export function googleDispatcher(allowPrivate: boolean) {
   return allowPrivate ? undefined : makeGuardedAgent({ allowPrivate, connectMs: searchRequestMs })
 }
@@ -61,10 +61,10 @@ async function takeTurn(context: SearchContext, site: LeasedSite, stopping: Abor
   }
 }
 
-/** @returns null: somebody has to connect the site anew */
+/** @returns null: not before somebody connects the site again */
 function nextTry({ failures }: LeasedSite, { failure }: ProviderError, now: number): Date | null {
   if (failure.kind === 'reauthenticate') return null
   const asked = Math.min(failure.retryAfterMs ?? 0, searchHoldMaxMs)
-  // Half of a backoff is sure, and Google asks for all of the first delay.
+  // One doubling more: a backoff may be half as long, and Google asks for all of the first delay.
   return new Date(now + Math.max(asked, backoffMs(failures + 1, searchRetryFirstMs, searchRetryMaxMs)))
 }

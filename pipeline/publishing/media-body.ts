@@ -26,7 +26,7 @@ export function partBody(
   }
 }
 
-/** The same, save that a JPEG is the picture alone. Its platform takes small ones, so that it is held in memory. */
+/** The bytes, those of a JPEG without its metadata. It is held in memory, since the platforms that get it take small ones. */
 export async function pictureBody(media: PublishedMedia): Promise<SentBody> {
   if (media.contentType !== 'image/jpeg') return rawBody(media)
   const file = await media.open()
@@ -72,7 +72,7 @@ export function formFile(name: string, media: PublishedMedia): FormFile {
   return { name, contentType, bytes, read: () => readMedia(media) }
 }
 
-/** The same, save that a JPEG is the picture alone. It is read twice, so that few are held in memory at a time. */
+/** The file, a JPEG without its metadata. It is read twice, so that few are held in memory at a time. */
 export async function formPicture(name: string, media: PublishedMedia): Promise<FormFile> {
   const lengthOf = async () => Number((await pictureBody(media)).headers['content-length'])
   return {

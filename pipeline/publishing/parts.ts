@@ -86,11 +86,11 @@ export function progressOf(stored: Following & Pick<Stored, 'sent_parts'>): stri
 }
 
 /**
- * Later parts are judged with the next one: a thread that can't be ended isn't begun.
- * @param later the parts behind `publication`, which is the part at `place`
+ * Later parts are validated with the next one: no thread is begun that can't be finished.
+ * @param later the parts that follow `publication`, which is the part at `place`
  * @throws ProviderError where the platform would refuse one of them
  */
-export function requireTaken(
+export function validateParts(
   adapter: Adapter,
   account: Account,
   publication: Publication,

@@ -39,7 +39,7 @@ import {
 import { adapterOf, adapterOfPart } from './adapters.ts'
 import { partDeleted, reasonOf, requirePartsThere } from './deleted-parts.ts'
 import { type Files, filesOf } from './part-files.ts'
-import { nextPart, type Part, progressOf, publishedOf, requireTaken, sentPartOf } from './parts.ts'
+import { nextPart, type Part, progressOf, publishedOf, sentPartOf, validateParts } from './parts.ts'
 import {
   type CommentOutcome,
   type Failed,
@@ -63,29 +63,27 @@ export async function publishTarget(
   holder: string,
   stopping: AbortSignal,
 ): Promise<Outcome | null> {
-  const done: Done = { isLookedFor: false, isJudged: false }
+  const checked: Checked = { arePartsThere: false, isValid: false }
   for (;;) {
-    const outcome = await publishPart(publishing, target, { targetId: target.id, holder }, done, stopping)
+    const outcome = await publishPart(publishing, target, { targetId: target.id, holder }, checked, stopping)
     if (outcome !== 'kept') return outcome
   }
 }
 
-/** Needed once in a claim, whichever part it begins with. */
-interface Done {
-  /** The parts of earlier claims. */
-  isLookedFor: boolean
-  /** All parts that are left. */
-  isJudged: boolean
+/** Checks that a claim needs once, with its first part. */
+interface Checked {
+  /** The parts of earlier claims weren't deleted on the platform. */
+  arePartsThere: boolean
+  /** The platform takes all parts that are left. */
+  isValid: boolean
 }
 
-/**
- * @returns `kept` where the part belongs to a thread, so that there may be another
- */
+/** @returns `kept` where the part belongs to a thread, so that there may be another */
 async function publishPart(
   publishing: Publishing,
   target: ClaimedTarget,
   claim: Claim,
-  done: Done,
+  checked: Checked,
   stopping: AbortSignal,
 ): Promise<Outcome | 'kept' | null> {
   const { pg, log, sleep } = publishing
@@ -105,13 +103,13 @@ async function publishPart(
   }
   return within(publishAttemptMs, stopping, async (ending) => {
     try {
-      const published = await attempt(publishing, stored, part, { claim, done }, ending)
+      const published = await attempt(publishing, stored, part, { claim, checked }, ending)
       return published === null ? null : await keep(published)
     } catch (error) {
       if (error instanceof ClaimEnded) return null
       if (error instanceof StoreUnavailable || stopping.aborted) throw error
       const raised = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
-      const known = await ofNow(publishing, stored, raised)
+      const known = await unlessReconnected(publishing, stored, raised)
       if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
       const { failure, message } = known
       // A limit that only passes with time uses up no attempt for a day.
@@ -131,8 +129,8 @@ async function publishPart(
   })
 }
 
-/** An account that was connected again meanwhile is asked anew: the answer was to the credentials of before. */
-async function ofNow({ pg }: Publishing, { account_id }: StoredPublication, error: ProviderError) {
+/** The error; a transient one if the account was connected again meanwhile, since it was about the earlier credentials. */
+async function unlessReconnected({ pg }: Publishing, { account_id }: StoredPublication, error: ProviderError) {
   const { code, refusedVersion, isUnpublished = false } = error.failure
   if (refusedVersion === undefined) return error
   const now = await readCredentials(pg, account_id)
@@ -154,7 +152,7 @@ async function attempt(
   publishing: Publishing,
   stored: StoredPublication,
   part: Part,
-  { claim, done }: { readonly claim: Claim; readonly done: Done },
+  { claim, checked }: { readonly claim: Claim; readonly checked: Checked },
   signal: AbortSignal,
 ): Promise<PublishedBy | null> {
   const { pg, sleep } = publishing
@@ -163,9 +161,9 @@ async function attempt(
   requireConnected(stored)
   const publication = await publicationOf(publishing, stored, part, claim, signal)
   const account = accountOf(stored)
-  const later = done.isJudged ? [] : await partsBehind(publishing, stored, part)
-  requireTaken(adapter, account, publication, { place: part.place, later })
-  done.isJudged = true
+  const later = checked.isValid ? [] : await partsAfter(publishing, stored, part)
+  validateParts(adapter, account, publication, { place: part.place, later })
+  checked.isValid = true
 
   const session = sessionOf(publishing, adapter, account, signal)
   const known = stored.sent_at === null ? null : knownBy(publishing, account)
@@ -173,8 +171,8 @@ async function attempt(
     const found = await session((call) => adapter.lookUp(call, asSent(publication, stored), known))
     if (found !== null) return publishedBy(stored, found)
   }
-  if (!done.isLookedFor) await requirePartsThere(session, adapter, stored, { sleep, signal })
-  done.isLookedFor = true
+  if (!checked.arePartsThere) await requirePartsThere(session, adapter, stored, { sleep, signal })
+  checked.arePartsThere = true
   try {
     const prepared = await session((call) => adapter.prepare(call, publication))
     const sentAt = await markSent(pg, claim, publication)
@@ -188,11 +186,11 @@ async function attempt(
 }
 
 /** Texts and files of the parts that follow one. */
-function partsBehind(publishing: Publishing, stored: StoredPublication, { place }: Part) {
-  const behind = stored.thread.slice(place).map(async (text, at) => {
+function partsAfter(publishing: Publishing, stored: StoredPublication, { place }: Part) {
+  const parts = stored.thread.slice(place).map(async (text, at) => {
     return { text, media: await filesOf(publishing, stored, place + at + 1) }
   })
-  return Promise.all(behind)
+  return Promise.all(parts)
 }
 
 function publishedBy(stored: StoredPublication, published: Published): PublishedBy {
@@ -206,7 +204,7 @@ function firstPublished(stored: StoredPublication): PublishedBy {
   return { ...publishedBy(stored, publishedOf(root)), publishedAt: new Date(root.published_at) }
 }
 
-/** Nobody could stop what goes out: its members get in no more. */
+/** Nobody could stop a post of such a workspace: its members have no access any more. */
 function requireInUse({ has_plan, is_suspended }: StoredPublication): void {
   if (has_plan && !is_suspended) return
   const [code, text] = is_suspended
@@ -222,7 +220,7 @@ function requireConnected({ account_status }: StoredPublication): void {
 }
 
 /**
- * Before a target is given up: an answer that was lost may have been a good one.
+ * Before a target is given up: a lost answer may have been a success.
  * @returns `failed` where nothing is found; where nobody can tell, this is why it failed
  */
 async function lookUpOnceMore(

@@ -58,7 +58,7 @@ export interface PublisherOptions {
   /** For pauses that posts wait for. Leases go by Postgres's clock. */
   readonly sleep: Sleep
   readonly mediaUrl: Publishing['mediaUrl']
-  /** Addresses are told of failures as well, and not channels alone. */
+  /** Failures are told by e-mail too, not through channels alone. */
   readonly isMailSetUp: boolean
   readonly log: Log
   readonly metrics: PipelineMetrics

@@ -6,10 +6,10 @@ export function decodeText(body: Buffer, contentType: string): string {
     body.subarray(0, 256).toString('latin1'),
   )?.[1]
   const sent = /charset\s*=\s*["']?([\w.:-]{1,40})/i.exec(contentType)?.[1]
-  // The first that fits: headers often say UTF-8 of texts that say better themselves.
-  // A declaration that can be read byte by byte is in no UTF-16, whatever the program wrote that made it.
-  const itself = /^utf-?16/i.test(declared ?? '') ? undefined : declared
-  for (const label of [markOf(body), sent, itself, 'utf-8', 'windows-1252']) {
+  // A declaration that was read byte by byte isn't in UTF-16, whatever it says.
+  const believed = /^utf-?16/i.test(declared ?? '') ? undefined : declared
+  // The first that fits: headers often say UTF-8 of texts whose own declaration is right.
+  for (const label of [markOf(body), sent, believed, 'utf-8', 'windows-1252']) {
     if (label === undefined) continue
     try {
       return new TextDecoder(label, { fatal: true }).decode(body)

@@ -35,7 +35,7 @@ export interface SentFeed {
 }
 
 export interface FeedEntry {
-  /** By this it is known, whatever of it changes. */
+  /** Hash of its id, or else of its link or title. By it a changed entry is known again. */
   readonly key: Buffer
   readonly publishedAt: Date | null
   /** Plain, and short enough for a caption each; of several lines in the summary alone. */
@@ -51,7 +51,7 @@ export interface EntryTexts {
 
 export interface Feed {
   readonly title: string
-  /** Oldest first, each once; without those that have nothing to be known by. */
+  /** Oldest first, each once; without those that have no id, link or title. */
   readonly entries: readonly FeedEntry[]
 }
 

@@ -49,7 +49,7 @@ export interface LookContext {
 
 /** The feed is as it was at the last look. */
 export function settleUnchanged({ pg, clock }: LookContext, feed: LeasedFeed): Promise<void> {
-  return endLook(pg, feed, lookAt(clock.now()))
+  return endLook(pg, feed, lookTimes(clock.now()))
 }
 
 /** Nothing is written where the lease has ended. */
@@ -83,7 +83,7 @@ export function settleRead(
     for (const entry of taken) made.push(await makePost(making, entry))
     const news = newsOf(made, { skipped: wanted.length - taken.length, isFull: room < feedPostsEach }, now)
     const { etag, lastModified } = fetched
-    await endLook(tx, leased, lookAt(now), { url, title, etag, lastModified, news })
+    await endLook(tx, leased, lookTimes(now), { url, title, etag, lastModified, news })
     await auditPosts(tx, feed, made)
   })
 }
@@ -177,8 +177,8 @@ export function refusalOf(feed: LeasedFeed): string | null {
   return isAllowed ? null : 'Whoever set the feed up may not do any more what it does'
 }
 
-/** Feeds that were added together aren't looked at together for ever. */
-function lookAt(now: number) {
+/** When it was looked at, and when it is next. By jitter, feeds that were added together part. */
+function lookTimes(now: number) {
   const jitter = feedEveryMs * feedJitterShare
   const everyMs = feedEveryMs - jitter + backoffMs(0, 2 * jitter, 2 * jitter)
   return { lookedAt: new Date(now), nextLookAt: new Date(now + everyMs) }

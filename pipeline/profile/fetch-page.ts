@@ -19,7 +19,7 @@ import {
 import { linkCardPictureBytesMax } from '../../schemas/limits/publish-limits.ts'
 import { isAllowed } from './robots-rules.ts'
 
-/** By which sites and their robots.txt know who reads a company's pages. */
+/** The name by which sites and their robots.txt know this reader of companies' pages. */
 const profileUserAgent = 'svc-profile'
 
 export interface Fetched {
@@ -30,26 +30,26 @@ export interface Fetched {
 
 interface Kind {
   readonly accept: string
-  readonly isOf: RegExp
+  readonly contentType: RegExp
   readonly refusal: string
   readonly bytesMax: number
 }
 
 const page: Kind = {
   accept: 'text/html',
-  isOf: /^(text\/html|application\/xhtml\+xml)\b/i,
+  contentType: /^(text\/html|application\/xhtml\+xml)\b/i,
   refusal: 'The page is no HTML',
   bytesMax: profilePageBytesMax,
 }
 const styleSheet: Kind = {
   accept: 'text/css',
-  isOf: /^text\/css\b/i,
+  contentType: /^text\/css\b/i,
   refusal: 'The style sheet is no CSS',
   bytesMax: profileStyleBytesMax,
 }
 const picture: Kind = {
   accept: 'image/jpeg, image/png, image/webp, image/gif',
-  isOf: /^image\/(jpeg|png|webp|gif)\b/i,
+  contentType: /^image\/(jpeg|png|webp|gif)\b/i,
   refusal: 'The picture is no JPG, PNG, WebP or GIF',
   bytesMax: linkCardPictureBytesMax,
 }
@@ -66,7 +66,7 @@ export interface Fetching {
   readonly allowPrivate: boolean
   /** Ends all fetching. */
   readonly signal: AbortSignal
-  /** In place of that of a company's profile. */
+  /** Undefined: the one for companies' profiles. */
   readonly userAgent?: string
 }
 
@@ -108,13 +108,13 @@ async function fetchFile(source: string, kind: Kind, fetching: Fetching): Promis
       continue
     }
     if (answer.status !== 200) throw new PageRefused(`The page answered with status ${answer.status}`)
-    if (!kind.isOf.test(answer.contentType)) throw new PageRefused(kind.refusal)
+    if (!kind.contentType.test(answer.contentType)) throw new PageRefused(kind.refusal)
     return { url, answer }
   }
   throw new PageRefused(`The page redirects more than ${profileRedirectsMax} times`)
 }
 
-/** A source that is named has no more: only redirects and style sheets can lead to one. */
+/** A URL that a customer names is bounded before: only redirects and style sheets can lead to a longer one. */
 const urlTooLong = `The page redirects to a URL of more than ${profileUrlLengthMax} characters`
 
 function demandPublic(url: string, { allowPrivate }: Fetching): void {

@@ -177,9 +177,8 @@ export function refusalOf(feed: LeasedFeed): string | null {
   return isAllowed ? null : 'Whoever set the feed up may not do any more what it does'
 }
 
-/** When it was looked at, and when it is next. By jitter, feeds that were added together part. */
+/** When it was looked at, and when it is next. Jitter spreads the looks at feeds that were added together. */
 function lookTimes(now: number) {
-  const jitter = feedEveryMs * feedJitterShare
-  const everyMs = feedEveryMs - jitter + backoffMs(0, 2 * jitter, 2 * jitter)
-  return { lookedAt: new Date(now), nextLookAt: new Date(now + everyMs) }
+  const jitter = (2 * Math.random() - 1) * feedJitterShare
+  return { lookedAt: new Date(now), nextLookAt: new Date(now + feedEveryMs * (1 + jitter)) }
 }

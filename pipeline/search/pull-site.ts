@@ -15,7 +15,6 @@ import {
 import type { EndedPull, LeasedSite } from '../../postgres/tables/search-pulls.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { inPortions } from '../../runtime/lists.ts'
-import { backoffMs } from '../../runtime/retry.ts'
 import {
   searchDaysEach,
   searchDaysPerInsert,
@@ -138,8 +137,7 @@ async function readList(console: SearchConsole, { day, dimensions, kept }: ListO
   return { terms: terms.slice(0, kept), isCut: terms.length > kept }
 }
 
-/** Sites that were connected together aren't pulled together for ever. */
+/** Jitter spreads the pulls of sites that were connected together. */
 function everyMs(): number {
-  const jitter = searchEveryMs * searchJitterShare
-  return searchEveryMs - jitter + backoffMs(0, jitter, jitter)
+  return searchEveryMs * (1 - Math.random() * searchJitterShare)
 }

@@ -1,6 +1,6 @@
 /** Feeds: what becomes of entries as real sites send them, and that each makes one post, whoever looks and however it ends. */
 import { gzipSync } from 'node:zlib'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import {
   feedAskedPauseMs,
@@ -362,6 +362,21 @@ test('a feed whose server names a time, in seconds or as a date, is left alone u
     const waited = (Date.parse(next_look_at) - Date.parse(looked_at)) / minute
     expect([after, waited >= minutes, waited <= Math.max(minutes + 10, 15)]).toEqual([after, true, true])
   }
+})
+
+test('a look comes up to a tenth of the interval earlier or later', async () => {
+  serve(receiver, { '/feed': { body: rssOf([]) } })
+  const id = await addFeed()
+  const drawn = vi.spyOn(Math, 'random')
+  const waits: number[] = []
+  for (const value of [0, 0.5, 0.999_999]) {
+    drawn.mockReturnValue(value)
+    await reader.look(later)
+    const { looked_at, next_look_at } = await feedOf(id)
+    waits.push(Math.round((Date.parse(next_look_at) - Date.parse(looked_at)) / 1000))
+  }
+  drawn.mockRestore()
+  expect(waits).toEqual([0.9, 1, 1.1].map((share) => Math.round((share * feedEveryMs) / 1000)))
 })
 
 const nested = `<rss><channel>${'<a>'.repeat(200)}`

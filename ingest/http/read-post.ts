@@ -1,7 +1,6 @@
 /** Reads a POST over uWebSockets.js: refuses what its head tells already, then reads its body within its bounds. */
-
-import type { BodyBounds } from '../../runtime/http/body-bounds.ts'
-import { drainedBytesMax, type Refusal, refusals } from '../../runtime/http/refusals.ts'
+import { type BodyBounds, droppedBytesMax } from '../../runtime/http/body-bounds.ts'
+import { type Refusal, refusals } from '../../runtime/http/refusals.ts'
 import type { HttpResponse } from '../../runtime/http/uws.ts'
 import { readBody } from '../../runtime/http/uws-body.ts'
 import type { RequestHead } from './request-head.ts'
@@ -41,6 +40,6 @@ function refusalOf(head: RequestHead, bytesMax: number): Refusal | null {
   if (!head.isFramed) return refusals.badFraming
   if (head.hasManyHosts) return refusals.manyHosts
   const length = Number(head.length)
-  if (head.length !== '' && length > bytesMax) return { ...refusals.bodyTooLarge, closes: length > drainedBytesMax }
+  if (head.length !== '' && length > bytesMax) return { ...refusals.bodyTooLarge, closes: length > droppedBytesMax }
   return head.isEncoded ? refusals.encoding : null
 }

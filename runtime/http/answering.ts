@@ -2,11 +2,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../log.ts'
+import { droppedBytesMax } from './body-bounds.ts'
 import { sendFile } from './file-body.ts'
 import type { RequestHead } from './head.ts'
 import { endLingering } from './linger.ts'
 import { dropRequestBody } from './node-body.ts'
-import { drainedBytesMax } from './refusals.ts'
 import type { HttpReply } from './reply.ts'
 
 export interface Answering {
@@ -88,7 +88,7 @@ export function makeAnswering(
       response.end(method === 'HEAD' ? undefined : reply.body)
       end(reply.status)
     },
-    sendEarly(reply, restBytesMax = drainedBytesMax) {
+    sendEarly(reply, restBytesMax = droppedBytesMax) {
       if (request.complete) return answering.send(reply)
       // The rest is dropped behind the answer.
       if (!headers.has('transfer-encoding') && (bodyLength ?? 0) <= restBytesMax) return answering.send(reply)

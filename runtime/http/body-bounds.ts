@@ -1,5 +1,11 @@
-/** Bounds of request bodies that are read into memory, under Node's HTTP and uWebSockets.js alike. */
+/** Bounds of request bodies, under Node's HTTP and uWebSockets.js alike. */
 
+/** The rest of a refused body up to this length is read and dropped, so that the answer reaches a client still sending. */
+export const droppedBytesMax = 16 * 1024 * 1024
+/** Time that dropping may take. */
+export const droppedWithinMs = 1_000
+
+/** For a body that is read into memory. */
 export interface BodyBounds {
   readonly bytesMax: number
   readonly deadlineMs: number

@@ -1,7 +1,5 @@
 /** Discards the rest of a body that isn't needed. */
-import { drainedBytesMax } from './refusals.ts'
-
-const droppedWithinMs = 1_000
+import { droppedBytesMax, droppedWithinMs } from './body-bounds.ts'
 
 /**
  * Reads and drops the rest of a body for a moment. A connection that is closed with unread data is reset, and the
@@ -32,6 +30,6 @@ export class DroppedBody {
   }
 
   get #isOver(): boolean {
-    return this.#isWhole || this.#bytes > drainedBytesMax
+    return this.#isWhole || this.#bytes > droppedBytesMax
   }
 }

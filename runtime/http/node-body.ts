@@ -3,10 +3,8 @@
  * arriving may take together. Held by test/integration/http-server.test.ts.
  */
 import type { IncomingMessage } from 'node:http'
-import type { BodyBounds } from './body-bounds.ts'
-import { drainedBytesMax, type Refusal, refusals } from './refusals.ts'
-
-const droppedWithinMs = 1_000
+import { type BodyBounds, droppedBytesMax, droppedWithinMs } from './body-bounds.ts'
+import { type Refusal, refusals } from './refusals.ts'
 
 /**
  * Calls `done` once: with the whole body, or with why there is none.
@@ -55,7 +53,7 @@ export function readRequestBody(
  * answer may be lost with it; behind a proxy it mostly is.
  * @returns whether all of it has come; false where that takes too long
  */
-export function dropRequestBody(request: IncomingMessage, bytesMax = drainedBytesMax): Promise<boolean> {
+export function dropRequestBody(request: IncomingMessage, bytesMax = droppedBytesMax): Promise<boolean> {
   if (request.complete && request.readableLength === 0) return Promise.resolve(true)
   return new Promise((resolve) => {
     let bytes = 0

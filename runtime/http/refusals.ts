@@ -10,9 +10,6 @@ export interface Refusal {
   readonly retryAfter?: number
 }
 
-/** The rest of a refused body up to this length is read and dropped, so that the answer reaches a client still sending. */
-export const drainedBytesMax = 16 * 1024 * 1024
-
 const gatheredBytesMax = 16 * 1024
 
 /**

@@ -204,10 +204,10 @@ const byDays: Unit = {
 /** SQL of the groups of a span's whole units, from their sums, and of the rows at its ends. */
 function united({ isWhole }: Unit, keys: string, values: string, condition = '1'): string {
   const names = keys.replace(/^.* AS (\w+)/, '$1')
-  const of = (where: string) =>
+  const sumsWhere = (where: string) =>
     `SELECT ${keys}, ${values} FROM bot_visits WHERE ${where} AND ${isVisit} AND ${condition} GROUP BY ${names}`
   const ends = `workspace_id = {workspace:UInt32} AND (${between('from', 'head_to')} OR ${between('tail_from', 'to')})`
-  return `${of(`workspace_id = {workspace:UInt32} AND ${isWhole}`)} UNION ALL ${of(ends)}`
+  return `${sumsWhere(`workspace_id = {workspace:UInt32} AND ${isWhole}`)} UNION ALL ${sumsWhere(ends)}`
 }
 
 function between(from: string, to: string): string {

@@ -46,19 +46,19 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
   const inRange = `occurred_at>=${moment('start')} AND occurred_at<${moment('end')}`
   const begins = `${conditions[0]} AND ${inRange} AND ${chosen.sql}`
   const seen = `${inWorkspace} AND visitor!=0 AND ${isFolded}`
-  const of = isOfSession ? 'visitor,session' : 'visitor'
+  const key = isOfSession ? 'visitor,session' : 'visitor'
   const { best, end: bestEnd } = ofSteps('ended', steps.length)
-  const candidates = `SELECT ${of} FROM events WHERE ${seen} AND ${begins}`
+  const candidates = `SELECT ${key} FROM events WHERE ${seen} AND ${begins}`
   return ch.query<StepCount>(
     `WITH ${coverageSql} AS coverage
      SELECT count() AS visitors,quantileExactInclusive(0.5)(after_ms) AS median_ms
      FROM (SELECT visitor,argMin(best,(-toInt64(length(best)),best_end)) AS times
        FROM (SELECT visitor,${best} AS best,${bestEnd} AS best_end
-         FROM (SELECT ${of},arrayFold((tries,event)->${nextOf(steps.length)},its_events,${noTries(steps.length)}) AS ended
-           FROM (SELECT ${of},groupArraySorted(${funnelEventsOfVisitorMax})((${eventMs},id,${maskOf(conditions)},toUInt8(${begins}))) AS its_events
+         FROM (SELECT ${key},arrayFold((tries,event)->${nextOf(steps.length)},its_events,${noTries(steps.length)}) AS ended
+           FROM (SELECT ${key},groupArraySorted(${funnelEventsOfVisitorMax})((${eventMs},id,${maskOf(conditions)},toUInt8(${begins}))) AS its_events
              FROM events WHERE ${seen} AND occurred_at>=${moment('start')} AND occurred_at<${moment('until')}
-               AND (${conditions.join(' OR ')}) AND (${of}) IN (${candidates})
-             GROUP BY ${of})))
+               AND (${conditions.join(' OR ')}) AND (${key}) IN (${candidates})
+             GROUP BY ${key})))
        GROUP BY visitor)
      ARRAY JOIN arrayEnumerate(times) AS step,arrayDifference(times) AS after_ms
      GROUP BY step ORDER BY step`,

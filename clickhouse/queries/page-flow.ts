@@ -43,9 +43,9 @@ export interface NextPage {
   readonly views: number
 }
 
-/** Which of its parts a row of the statement is of. */
-const of = { all: 0, before: 1, after: 2 } as const
-/** In place of the hash of a page where there is none. */
+/** Values of `side` in the statement's rows: the page's own views, the pages before it, the pages after it. */
+const sides = { all: 0, before: 1, after: 2 } as const
+/** In place of a page's hash: no page came before or after. */
 const none = 'toUInt64(0)'
 
 interface Row extends Omit<PageFlowCounts, 'before' | 'after' | 'asOf'> {
@@ -66,7 +66,7 @@ export async function readPageFlow(ch: Reader, request: PageFlowRequest): Promis
     `WITH ${coverageSql} AS coverage
      SELECT side,max(name) AS path,page=${none} AS is_none,${sums.map((sum) => `sum(of_page.${sum}) AS ${sum}`).join(',')},coverage.3 AS as_of
      FROM (${countsSql(isCounted)} UNION ALL ${namesSql(candidatesSql(isCounted))} UNION ALL ${nothingSql}) AS of_page
-     GROUP BY side,page HAVING views>0 OR side=${of.all}
+     GROUP BY side,page HAVING views>0 OR side=${sides.all}
      ORDER BY side,views DESC,is_none DESC,path LIMIT {limit:UInt32} BY side`,
     {
       ...chosen.params,
@@ -78,7 +78,7 @@ export async function readPageFlow(ch: Reader, request: PageFlowRequest): Promis
     },
     { settings: composedStatement },
   )
-  const { pageviews, views, visitors, sessions, as_of } = rows.find(({ side }) => side === of.all)!
+  const { pageviews, views, visitors, sessions, as_of } = rows.find(({ side }) => side === sides.all)!
   const pagesOf = (wanted: number) =>
     rows.filter(({ side }) => side === wanted).map((row) => ({ path: row.is_none ? null : row.path, views: row.views }))
   return {
@@ -87,8 +87,8 @@ export async function readPageFlow(ch: Reader, request: PageFlowRequest): Promis
     visitors,
     sessions,
     asOf: as_of,
-    before: pagesOf(of.before),
-    after: pagesOf(of.after),
+    before: pagesOf(sides.before),
+    after: pagesOf(sides.after),
   }
 }
 
@@ -96,7 +96,7 @@ const sums = ['views', 'pageviews', 'visitors', 'sessions'] as const
 
 /** One part of the statement: a SELECT of some figures of each page of a side, which add up over all parts. */
 function part(page: string, figures: Partial<Record<'side' | 'name' | (typeof sums)[number], string>>, source: string) {
-  const { side = String(of.all), name = "''" } = figures
+  const { side = String(sides.all), name = "''" } = figures
   const values = sums.map((sum) => `toInt64(${figures[sum] ?? '0'}) AS ${sum}`)
   return `SELECT toUInt8(${side}) AS side,${page} AS page,${name} AS name,${values.join(',')} ${source}`
 }
@@ -111,7 +111,7 @@ const looked = `${inWorkspace} AND visitor!=0 AND kind='pageview' AND ${isFolded
 const namesSql = (candidates: string) =>
   part(
     'cityHash64(path)',
-    { side: `arrayJoin([${of.before},${of.after}])`, name: 'toString(path)' },
+    { side: `arrayJoin([${sides.before},${sides.after}])`, name: 'toString(path)' },
     `FROM events WHERE ${looked} AND cityHash64(visitor,session) IN (${candidates}) GROUP BY path`,
   )
 
@@ -145,12 +145,12 @@ function countsSql(isCounted: string): string {
       side: 'one.1',
       views: 'sum(one.3)',
       pageviews: 'sum(one.4)',
-      visitors: `uniqExactIf(visitor,one.1=${of.all})`,
-      sessions: `countIf(one.1=${of.all})`,
+      visitors: `uniqExactIf(visitor,one.1=${sides.all})`,
+      sessions: `countIf(one.1=${sides.all})`,
     },
-    `FROM (${counted}) ARRAY JOIN arrayConcat([(toUInt8(${of.all}),${none},toUInt64(length(counted)),toUInt64(all_pageviews))],
-        arrayMap(step->(toUInt8(${of.before}),step.2,toUInt64(1),toUInt64(0)),counted),
-        arrayMap(step->(toUInt8(${of.after}),step.3,toUInt64(1),toUInt64(0)),counted)) AS one
+    `FROM (${counted}) ARRAY JOIN arrayConcat([(toUInt8(${sides.all}),${none},toUInt64(length(counted)),toUInt64(all_pageviews))],
+        arrayMap(step->(toUInt8(${sides.before}),step.2,toUInt64(1),toUInt64(0)),counted),
+        arrayMap(step->(toUInt8(${sides.after}),step.3,toUInt64(1),toUInt64(0)),counted)) AS one
       GROUP BY one.1,one.2`,
   )
 }

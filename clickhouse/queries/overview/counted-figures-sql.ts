@@ -35,7 +35,7 @@ function countedPart(periods: readonly PeriodSql[], selection: Selection | undef
     ? 'toInt64(roundDown(day,{bucket_days:Array(UInt16)}))'
     : 'toInt64(roundDown(at,{bucket_starts:Array(Int64)}))'
   const inBucket = current ? `if(kind=${all} AND period=0,[(toUInt8(${seriesPeriod}),${bucket})],[])` : '[]'
-  const of = `arrayConcat([(period,toInt64(0))],${inBucket})`
+  const buckets = `arrayConcat([(period,toInt64(0))],${inBucket})`
   const visitors = 'uniqExactIf(visitor,is_present)'
   const sessions = 'uniqExactIf(cityHash64(visitor,session,begin_day),is_present)'
   const figures: Partial<Record<FigureName, string>> = {
@@ -54,7 +54,7 @@ function countedPart(periods: readonly PeriodSql[], selection: Selection | undef
     'of.1',
     'kind,key,detail,of.2 AS bucket',
     figures,
-    `FROM (SELECT *,arrayJoin(${of}) AS of FROM (${rows.join(' UNION ALL ')})) AS counted GROUP BY of,kind,key,detail`,
+    `FROM (SELECT *,arrayJoin(${buckets}) AS of FROM (${rows.join(' UNION ALL ')})) AS counted GROUP BY of,kind,key,detail`,
   )
 }
 

@@ -71,19 +71,19 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
     { ...countParams(request), ...folded.params },
     { settings: composedStatement },
   )
-  const of = (name: string): PeriodCounts => {
+  const countsOf = (name: string): PeriodCounts => {
     const { current, previous } = rows.find((row) => row.name === name) ?? { current: 0, previous: 0 }
     return { current, previous }
   }
-  const cut = of('cut')
-  const bots = of('bots')
+  const cut = countsOf('cut')
+  const bots = countsOf('bots')
   const hasBotsBefore = request.previous.start >= request.botsReadableFrom
   return {
     botVisits: { ...bots, previous: hasBotsBefore ? bots.previous : null },
-    linkClicks: of('clicks'),
+    linkClicks: countsOf('clicks'),
     // Its two columns are no periods: part() has pageviews in the first, and all events in the second.
     cutBefore: { pageviews: cut.current, events: cut.previous },
-    liveVisitors: of('live').current,
+    liveVisitors: countsOf('live').current,
   }
 }
 

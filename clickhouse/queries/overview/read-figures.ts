@@ -146,12 +146,12 @@ export async function askFigures(
 }
 
 function figuresOf(rows: readonly Row[], seriesOn: number, request: FiguresRequest): Figures {
-  const of = (period: number, list: number) => rows.filter((row) => row.period === period && row.list === list)
+  const rowsOf = (period: number, list: number) => rows.filter((row) => row.period === period && row.list === list)
   const groups = (list: number) =>
-    of(0, list)
+    rowsOf(0, list)
       .filter((row) => figureOf(row, 'sessions') > 0 || figureOf(row, 'conversions') > 0)
       .map(groupOf)
-  const pages = (list: number) => of(0, list).filter(isShownPage(list)).map(pageOf)
+  const pages = (list: number) => rowsOf(0, list).filter(isShownPage(list)).map(pageOf)
   const [any] = rows
   return {
     current: countsOf(rows, 0),

@@ -7,7 +7,7 @@ import type { Reader } from './reader.ts'
 export interface MostVisited {
   /** Paths, by pageviews. */
   readonly pages: string[]
-  /** By visitors; direct is none. */
+  /** By visitors; direct isn't among them. */
   readonly sources: string[]
 }
 

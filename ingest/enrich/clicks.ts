@@ -111,7 +111,7 @@ export function makeClickReader({ salts, countries, placeDetail, exclusionsOf }:
       row.browser = agent.browser
       row.os = agent.os
       row.city = cityKey(city, region, country)
-      // It tells of a city alone: its key has the region's code.
+      // Only to name a city's region: the city's key has its code.
       row.region_name = city === '' ? '' : regionName
       row.bot_name = agent.program?.name ?? ''
       return row

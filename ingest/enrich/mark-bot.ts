@@ -1,7 +1,7 @@
 import type { Facts, Step, Verdict } from './facts.ts'
 import type { Agent } from './user-agents.ts'
 
-/** Ends the steps for a crawler's event, before any of them looks for a person. */
+/** Ends the steps for a crawler's event, before any step that is about people. */
 export function markBot(userAgents: (text: string) => Agent): Step {
   return (facts: Facts): Verdict => {
     facts.agent = userAgents(facts.event.user_agent || facts.sender.userAgent)

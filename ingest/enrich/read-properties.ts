@@ -50,7 +50,7 @@ function exponential(digits: string): string {
   return Number(digits).toExponential()
 }
 
-/** A measurement that is none stays an event, without a metric. */
+/** An event whose measurement can't be read stays, without a metric. */
 function readVital({ metric, value }: Properties, { row, countDropped }: Facts): void {
   const known = typeof metric === 'string' ? metrics.get(metric.toUpperCase()) : undefined
   if (known === undefined || typeof value !== 'number') return

@@ -19,11 +19,11 @@ interface PasswordTry {
   readonly now: number
 }
 
-/** `limited`: too many were wrong, for so long. `busy`: others are being compared, and this one was not. */
+/** `limitedMs`: how long no more are compared, since too many were wrong. `busy`: others are being compared, and this one was not. */
 type PasswordOutcome = 'right' | 'wrong' | 'busy' | { readonly limitedMs: number }
 
 export interface LinkPasswords {
-  /** @throws what the hash's library throws of a hash that is none */
+  /** @throws the error of the hash's library for a text that is no hash */
   check(tried: PasswordTry): Promise<PasswordOutcome>
 }
 

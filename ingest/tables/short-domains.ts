@@ -30,10 +30,10 @@ export interface ShortDomain {
 }
 
 export interface DomainTableOptions extends ReplicatedTableOptions {
-  /** The installation's own, which are none. */
+  /** The installation's own hosts, which are never short domains. */
   readonly ownHosts: readonly string[]
   readonly listDomains: () => Promise<readonly DomainRow[]>
-  /** Told of the hosts after the first reading, and after each that changed them. */
+  /** Called with the hosts after the first reading, and after each that changed them. */
   readonly onHosts?: (hosts: readonly string[]) => void
 }
 

@@ -1,4 +1,4 @@
-/** Values that an account which is to be connected again tells of its sign-in: nobody is asked for them a second time. */
+/** Reads the values of a sign-in from the account that it connects again, so that nobody is asked for them twice. */
 import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { privacies } from '../../schemas/reference/account-fields.ts'
 import { privacyLevels } from '../publishing/tiktok.ts'

@@ -77,7 +77,7 @@ function facet(text: string, at: number, marked: string, feature: object) {
   return { index: { byteStart, byteEnd: byteStart + Buffer.byteLength(marked) }, features: [feature] }
 }
 
-/** A handle is a host's name. An address of e-mail is none: nothing but a bracket stands before the `@`. */
+/** A handle is a host's name. Only a blank or a bracket may stand before the `@`, so an e-mail address has no mention. */
 const mention = /(?<=^|[\s(])@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)/gi
 
 /** Each once, in lower case. */

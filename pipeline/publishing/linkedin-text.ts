@@ -1,7 +1,6 @@
 /**
- * Texts in LinkedIn's "little text" format, of which its posts are. A backslash stands before each reserved character,
- * and a hashtag is a template. An unescaped one cuts the text off without an error (LinkedIn's documentation, "little
- * Text Format").
+ * Texts in the "little text" format of LinkedIn's posts. A backslash stands before each reserved character, and a hashtag
+ * is a template. An unescaped character cuts the text off without an error (LinkedIn's documentation, "little Text Format").
  */
 import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
 
@@ -9,7 +8,7 @@ const reserved = /[\\|{}@[\]()<>#*_~]/g
 /** The word behind the sign, at a word's beginning. */
 const hashtag = /(?<![\p{L}\p{N}\p{M}_#/&])[#＃]([\p{L}\p{N}\p{M}_]+)/gu
 
-/** Hashtags stay hashtags, save in links; a number alone is none. */
+/** Hashtags stay hashtags, except in links; a number alone is no hashtag. */
 export function littleText(text: string): string {
   const links = linksIn(text)
   const isInLink = (at: number) => links.some(({ index, url }) => at > index && at < index + url.length)

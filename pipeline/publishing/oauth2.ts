@@ -66,7 +66,7 @@ export async function renewToken(
   }
 }
 
-/** Servers that refuse with 200 name the `error` as others do. */
+/** Some servers refuse with status 200, and with the same `error` in the body. */
 function refuseErrorIn(body: Readonly<Record<string, unknown>>): void {
   const { access_token, error, error_description } = body
   if (access_token !== undefined || typeof error !== 'string') return

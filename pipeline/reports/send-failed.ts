@@ -5,7 +5,7 @@ export class SendFailed extends Error {
   readonly isUncertain: boolean
   /** Another attempt would fail, too. */
   readonly isFinal: boolean
-  /** For so long the receiver wants no other attempt. */
+  /** How long the receiver wants no other attempt. */
   readonly waitMs: number
 
   constructor(message: string, { isUncertain = false, isFinal = false, waitMs = 0 } = {}) {

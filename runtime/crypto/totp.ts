@@ -20,7 +20,7 @@ export function makeTotpSecret(): string {
 /**
  * @param code spaces in it don't count, as apps show `123 456`
  * @param now milliseconds since 1970
- * @returns the number of the 30 seconds since 1970 that the code is of; null where it is none of around now
+ * @returns the code's time step, of 30 seconds since 1970; null if it isn't the code of this step or one near it
  */
 export function stepOfCode(secret: string, code: string, now: number): number | null {
   const token = code.replace(/\s/g, '')

@@ -201,7 +201,7 @@ function makeAgent(options: AgentOptions): Agent {
   return agent
 }
 
-/** The service wasn't reached, or the request is none that stores. */
+/** The service wasn't reached, or it stores nothing for such a request. */
 function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage | undefined): boolean {
   return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(request?.method ?? '')
 }

@@ -30,7 +30,7 @@ export interface Service {
   runnable: Runnable
 }
 
-/** @param onShortDomains told of the hosts of all short domains, at each start of ingest and at each change */
+/** @param onShortDomains called with the hosts of all short domains, at each start of ingest and at each change */
 export async function prepareServices(
   settings: ServiceSettings,
   onShortDomains: (hosts: readonly string[]) => void,

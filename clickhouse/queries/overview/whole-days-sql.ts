@@ -13,7 +13,7 @@ export function isWholeDays({ pieces: { cutStart, cutEnd }, wanted, hasDayBucket
   return cutStart === undefined && cutEnd === undefined && (wanted === 'totals' || hasDayBuckets)
 }
 
-/** @param period of which `isWholeDays` */
+/** @param period one for which `isWholeDays` is true */
 export function wholeDaysParts(period: PeriodSql, selection: Selection): string[] {
   const { day, since } = termsOf(period)
   const days = `day>=${since} AND day<=${day('last_day')}`

@@ -31,7 +31,7 @@ const plainSums = {
 const sumsOf = (sqlOf: (sum: SumName) => string) =>
   Object.fromEntries(Object.entries(plainSums).map(([figure, sum]) => [figure, sqlOf(sum)]))
 
-/** Days of which cells don't have all pages. */
+/** Days whose list of pages in the cells is cut. */
 export async function readCutListDays(
   ch: Reader,
   { workspaceId, build, filters }: EventsOfRange,

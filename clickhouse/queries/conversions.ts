@@ -3,7 +3,7 @@ import type { Touch } from '../../schemas/event/touch.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { eventMs, isTouch, moment } from '../rollups/event-sql.ts'
-import { type EventPoint, isBehind, pointParams } from './event-point.ts'
+import { type EventPoint, isBeforePoint, pointParams } from './event-point.ts'
 import { inBuild, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
 import { hoursOfVisitors, pairsIn } from './people/copy-events.ts'
@@ -40,7 +40,7 @@ export function readCredits(ch: Reader, request: CreditsRequest): Promise<Credit
        toString(credits.medium) AS medium, toUnixTimestamp64Milli(touched_at) AS touchedAt
      FROM credits FINAL
      WHERE ${inBuild} AND day >= {from_day:UInt16} AND day <= {to_day:UInt16}
-       AND credits.occurred_at >= ${moment('start')} AND credits.occurred_at < ${moment('end')} AND ${isBehind('credits.occurred_at')} AND ${isFolded}
+       AND credits.occurred_at >= ${moment('start')} AND credits.occurred_at < ${moment('end')} AND ${isBeforePoint('credits.occurred_at')} AND ${isFolded}
      ORDER BY credits.occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
     { workspace: workspaceId, build, from_day: days.from, to_day: days.to, start, end, ...pointParams(before), limit },
   )

@@ -1,4 +1,4 @@
-/** Where a list of events, newest first, goes on: behind an event. */
+/** The event after which a list of events, newest first, goes on: it has those that occurred before that event. */
 import { moment } from '../rollups/event-sql.ts'
 import { columnEnd, type Reader } from './reader.ts'
 
@@ -11,21 +11,21 @@ export interface EventPoint {
 export interface NewestEvents {
   /** Milliseconds since 1970. */
   readonly since: number
-  /** Only those behind it. */
+  /** Only events before it. */
   readonly before: EventPoint
   readonly limit: number
 }
 
-/** All events lie behind it. */
-const beforeAll: EventPoint = { id: 0, at: columnEnd }
+/** All events are before it. */
+const afterAll: EventPoint = { id: 0, at: columnEnd }
 
-/** @returns undefined where the workspace has no such event; without an id, the point that all events lie behind */
+/** @returns undefined where the workspace has no such event; without an id, the point that all events are before */
 export async function findEventPoint(
   ch: Reader,
   workspaceId: number,
   id: number | undefined,
 ): Promise<EventPoint | undefined> {
-  if (id === undefined) return beforeAll
+  if (id === undefined) return afterAll
   const [found] = await ch.query<EventPoint>(
     `SELECT id, toUnixTimestamp64Milli(occurred_at) AS at FROM events
      WHERE workspace_id = {workspace:UInt32} AND id = {id:UInt64} LIMIT 1`,
@@ -35,7 +35,7 @@ export async function findEventPoint(
 }
 
 /** SQL condition, with the parameters of `pointParams`. */
-export function isBehind(time = 'occurred_at'): string {
+export function isBeforePoint(time = 'occurred_at'): string {
   return `(${time}, id) < (${moment('before_at')}, {before_id:UInt64})`
 }
 

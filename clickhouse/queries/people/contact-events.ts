@@ -7,7 +7,7 @@ import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import { type BoundSql, tuplesIn } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
-import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
+import { isBeforePoint, type NewestEvents, pointParams } from '../event-point.ts'
 import { pairsIn } from './copy-events.ts'
 
 /** The time of a browser that is a contact's; the end isn't part of it. 64 bits are decimal texts. */
@@ -225,7 +225,7 @@ export function readNewestPlaces(
   const own = ownEvents(contact, `occurred_at >= ${moment('since')}`)
   return ch.query<EventPlace>(
     `SELECT id, toString(visitor) AS visitor, intDiv(${eventMs}, 3600000) AS hour FROM (${own.sql})
-     WHERE ${isBehind()} ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
+     WHERE ${isBeforePoint()} ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
     { ...own.params, ...pointParams(before), since, limit },
   )
 }

@@ -35,7 +35,7 @@ export interface FoundVisitors {
 /** Qualified by the table: an alias `visitor` would hide the column. */
 const ofDays =
   'workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND sessions.visitor != 0'
-const isBehind = (row: string) => `${row} < (${moment('before')}, {before_visitor:UInt64})`
+const isBeforePoint = (row: string) => `${row} < (${moment('before')}, {before_visitor:UInt64})`
 
 /**
  * Visitors by last-seen time, newest first; ties by hash, greatest first. The newest version of a session's row has the
@@ -66,11 +66,11 @@ export async function readNewestVisitors(ch: Reader, request: NewestVisitors): P
 
 /** Rows are sorted, and repeats left out later: to group all visitors of a day takes twice as long. */
 function newestSql(before: SeenVisitor): string {
-  const isRowBehind = isBehind('(last_at, sessions.visitor)')
-  const isOfOthers = `sessions.visitor NOT IN (SELECT visitor FROM sessions WHERE ${ofDays} AND NOT (${isRowBehind}))`
+  const isRowBefore = isBeforePoint('(last_at, sessions.visitor)')
+  const isOfOthers = `sessions.visitor NOT IN (SELECT visitor FROM sessions WHERE ${ofDays} AND NOT (${isRowBefore}))`
   const isFirstPage = before.lastAt >= columnEnd
   return `SELECT toString(sessions.visitor) AS visitor, toUnixTimestamp64Milli(last_at) AS lastAt, true AS isFound
-    FROM sessions WHERE ${ofDays} AND last_at >= ${moment('since')}${isFirstPage ? '' : ` AND ${isRowBehind} AND ${isOfOthers}`}
+    FROM sessions WHERE ${ofDays} AND last_at >= ${moment('since')}${isFirstPage ? '' : ` AND ${isRowBefore} AND ${isOfOthers}`}
     ORDER BY last_at DESC, sessions.visitor DESC LIMIT {limit:UInt32}`
 }
 
@@ -97,7 +97,7 @@ const hasLetters =
 
 /** Candidates may be of all days, in few columns. */
 const candidates = `SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions WHERE ${ofDays}
-  GROUP BY visitor HAVING last >= ${moment('since')} AND ${isBehind('(last, seen_visitor)')} AND countIf(${hasLetters}) > 0
+  GROUP BY visitor HAVING last >= ${moment('since')} AND ${isBeforePoint('(last, seen_visitor)')} AND countIf(${hasLetters}) > 0
   ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32}`
 
 const searchSql = `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt, found AS isFound

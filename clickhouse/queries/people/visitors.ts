@@ -3,7 +3,7 @@ import type { Touch } from '../../../schemas/event/touch.ts'
 import { hourMs } from '../../../schemas/time/time-zone.ts'
 import { type BoundSql, tuplesIn } from '../../bound-sql.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
-import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
+import { isBeforePoint, type NewestEvents, pointParams } from '../event-point.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
 import { onOneThread, type Reader } from '../reader.ts'
 import { hoursOfVisitors, pairsIn } from './copy-events.ts'
@@ -195,7 +195,7 @@ export function readEventsOfVisitor(
     `SELECT ${recentEventColumns} FROM events
      WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (
        ${hoursOfVisitors(chosen.sql, 'build = {build:UInt32} AND day >= {first_day:UInt16}')})
-       AND occurred_at >= ${moment('since')} AND ${isBehind()}
+       AND occurred_at >= ${moment('since')} AND ${isBeforePoint()}
      ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
     { ...chosen.params, ...pointParams(before), build, first_day: firstDay, since, limit },
   )

@@ -1,7 +1,7 @@
 /** Posts on the days of the dashboard's calendar: put there by mouse and by keyboard, refused, taken back. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { monthAfter } from '../../web/dashboard/calendar-days.ts'
+import { monthAfter } from '../../web/dashboard/parts/calendar-days.ts'
 import { setUpApi } from '../support/api.ts'
 import {
   askAnew,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { linkFileBytesMax, linkFileRowsMax, linksImportedMax } from '../../schemas/limits/api-limits.ts'
-import { fileBytesMax, fileRowsMax, portionRows, portionsOf } from '../../web/dashboard/csv-portions.ts'
+import { fileBytesMax, fileRowsMax, portionRows, portionsOf } from '../../web/dashboard/links/csv-portions.ts'
 
 test('a file is divided between rows and not within quotes, and each portion begins with the names', () => {
   const rows = Array.from({ length: portionRows + 1 }, (_, at) => `${at},"a\n""b"""`)

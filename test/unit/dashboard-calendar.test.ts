@@ -8,8 +8,8 @@ import {
   monthAfter,
   weekOf,
   weeksOfMonth,
-} from '../../web/dashboard/calendar-days.ts'
-import { moveTo, timeOfNew } from '../../web/dashboard/post-move.ts'
+} from '../../web/dashboard/parts/calendar-days.ts'
+import { moveTo, timeOfNew } from '../../web/dashboard/posts/post-move.ts'
 import { seed } from '../support/short-form.ts'
 
 const days = fc

@@ -1,6 +1,6 @@
 /** A list as a file for spreadsheets. */
 import { expect, test } from 'vitest'
-import { csvOf } from '../../web/dashboard/csv.ts'
+import { csvOf } from '../../web/dashboard/parts/csv.ts'
 
 test('texts are quoted where they have to be, and none is a formula', () => {
   const rows = ['plain', 'a,b', 'say "hi"', 'two\nlines', '=1+1', '@SUM(A1)', '-x', '＝1', '\n=1', 'a;=1', 'a\t=1'].map(

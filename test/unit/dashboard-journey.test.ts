@@ -1,7 +1,7 @@
 /** A journey's lines: acts as lines, measurements with the page view that they are of. */
 import { expect, test } from 'vitest'
 import type { Event } from '../../schemas/resources/overview.ts'
-import { clickedOf, linesOf, sourcesOf } from '../../web/dashboard/journey-lines.ts'
+import { clickedOf, linesOf, sourcesOf } from '../../web/dashboard/people/journey-lines.ts'
 
 const event = (id: number, event_name: string, path: string, properties: object = {}, session_id = 1) =>
   ({ id, event_name, path, properties, session_id }) as Event

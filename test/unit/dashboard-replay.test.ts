@@ -1,6 +1,6 @@
 /** How chunks become one row of events to play. */
 import { expect, test } from 'vitest'
-import { type Chunk, placeOf, recordingOf } from '../../web/dashboard/replay-events.ts'
+import { type Chunk, placeOf, recordingOf } from '../../web/dashboard/replays/replay-events.ts'
 
 const begin = Date.UTC(2026, 10, 20, 12)
 /** The visitor's clock is an hour behind. */

@@ -1,7 +1,7 @@
 /** A request of the dashboard ends, and its failure is told in words. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { soon } from '../../web/dashboard/post-move.ts'
-import { refusalOf, request } from '../../web/dashboard/request.ts'
+import { soon } from '../../web/dashboard/posts/post-move.ts'
+import { refusalOf, request } from '../../web/dashboard/requests/request.ts'
 
 afterEach(() => {
   vi.useRealTimers()

@@ -1,8 +1,8 @@
 /** The page of events is read from its address as it was written, and finds the counts of each row. */
 import { expect, test } from 'vitest'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { readView } from '../../web/dashboard/address.ts'
-import * as page from '../../web/dashboard/events-view.ts'
+import * as page from '../../web/dashboard/events/events-view.ts'
+import { readView } from '../../web/dashboard/shell/address.ts'
 
 test.each([
   ['', '?'],

@@ -6,9 +6,9 @@ import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
 import { funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
-import { filterOf, readView } from '../../web/dashboard/address.ts'
-import { fittingMoney, span } from '../../web/dashboard/format.ts'
-import * as page from '../../web/dashboard/funnel-address.ts'
+import * as page from '../../web/dashboard/funnels/funnel-address.ts'
+import { fittingMoney, span } from '../../web/dashboard/parts/format.ts'
+import { filterOf, readView } from '../../web/dashboard/shell/address.ts'
 import { seed } from '../support/short-form.ts'
 
 const { funnelQuestionOf, readFunnel, typedValue, withins, writeFunnel } = page

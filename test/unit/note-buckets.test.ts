@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import { bucketsOf, resolveTimeRange } from '../../schemas/time/time-range.ts'
-import { notesByBucket } from '../../web/dashboard/note-buckets.ts'
+import { notesByBucket } from '../../web/dashboard/charts/note-buckets.ts'
 
 type Points = NonNullable<AnalyticsOverview['traffic_series']>
 

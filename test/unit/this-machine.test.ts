@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namesThisMachine } from '../../web/dashboard/this-machine.ts'
+import { namesThisMachine } from '../../web/dashboard/settings/this-machine.ts'
 
 test.each([
   ['http://localhost:8080', true],

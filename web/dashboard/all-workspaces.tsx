@@ -1,12 +1,12 @@
 /** All workspaces of whoever is signed in, side by side: the most visited first. */
 import { useState } from 'preact/hooks'
 import type { WorkspaceGlance } from '../../schemas/resources/workspace-glance.ts'
-import { dayInWords } from './calendar-days.ts'
-import { ChangeMark } from './change-mark.tsx'
-import { brief, changeOf, number } from './format.ts'
-import { Failure } from './parts.tsx'
-import { useAnswer } from './query.ts'
-import { goToWorkspace } from './workspaces.tsx'
+import { dayInWords } from './parts/calendar-days.ts'
+import { ChangeMark } from './parts/change-mark.tsx'
+import { brief, changeOf, number } from './parts/format.ts'
+import { Failure } from './parts/parts.tsx'
+import { useAnswer } from './requests/query.ts'
+import { goToWorkspace } from './shell/workspaces.tsx'
 
 type Figures = NonNullable<WorkspaceGlance['figures']>
 

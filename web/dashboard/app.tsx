@@ -4,24 +4,24 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preac
 import { figurePages } from '../../schemas/shared-pages.ts'
 import { withoutWorkspace } from '../../schemas/workspace-address.ts'
 import './theme.css'
-import { readView, type View, writeView } from './address.ts'
-import { showTimezone } from './format.ts'
-import { follow, isShown, pushAddress, replaceAddress } from './history-entries.ts'
-import { blockDisabledClicks, focusMain, keepFocus } from './kept-focus.ts'
-import { LateRefusal } from './late-refusal.tsx'
-import { LazyPage, type Page } from './lazy-page.tsx'
-import { type Joined, showRole } from './may.ts'
-import { OverviewPage } from './overview.tsx'
-import type { Workspace } from './overview-data.ts'
-import { Failure, PageLink } from './parts.tsx'
-import { signOutSent, useAnswer } from './query.ts'
-import { showWorkspace } from './request.ts'
-import { addressOf, isShared, nameWorkspace, pageAt } from './shared-page.ts'
-import { clickByAltEnter, focusOn, isForPage, KeysDialog, usePageKeys } from './shortcuts.tsx'
-import { SigningIn } from './signing-in.tsx'
-import { mayLeave } from './unsaved.ts'
-import { WaitingCount } from './waiting-count.tsx'
-import { WorkspaceName } from './workspaces.tsx'
+import { OverviewPage } from './overview/overview.tsx'
+import { showTimezone } from './parts/format.ts'
+import { LateRefusal } from './parts/late-refusal.tsx'
+import { Failure, PageLink } from './parts/parts.tsx'
+import { WaitingCount } from './posts/waiting-count.tsx'
+import type { Workspace } from './requests/answers.ts'
+import { signOutSent, useAnswer } from './requests/query.ts'
+import { showWorkspace } from './requests/request.ts'
+import { SigningIn } from './settings/signing-in.tsx'
+import { readView, type View, writeView } from './shell/address.ts'
+import { follow, isShown, pushAddress, replaceAddress } from './shell/history-entries.ts'
+import { blockDisabledClicks, focusMain, keepFocus } from './shell/kept-focus.ts'
+import { LazyPage, type Page } from './shell/lazy-page.tsx'
+import { type Joined, showRole } from './shell/may.ts'
+import { addressOf, isShared, nameWorkspace, pageAt } from './shell/shared-page.ts'
+import { clickByAltEnter, focusOn, isForPage, KeysDialog, usePageKeys } from './shell/shortcuts.tsx'
+import { mayLeave } from './shell/unsaved.ts'
+import { WorkspaceName } from './shell/workspaces.tsx'
 
 const pages = {
   '/dashboard': 'Overview',
@@ -50,17 +50,17 @@ const navPages = shownPages.filter(([path]) => !withoutLink.includes(path))
 const loadAllWorkspaces = () => import('./all-workspaces.tsx').then(({ AllWorkspacesPage }) => AllWorkspacesPage)
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
-  '/dashboard/events': () => import('./events.tsx').then(({ EventsPage }) => EventsPage),
-  '/dashboard/funnels': () => import('./funnels.tsx').then(({ FunnelsPage }) => FunnelsPage),
-  '/dashboard/retention': () => import('./retention.tsx').then(({ RetentionPage }) => RetentionPage),
-  '/dashboard/people': () => import('./people.tsx').then(({ PeoplePage }) => PeoplePage),
-  '/dashboard/replays': () => import('./replays.tsx').then(({ ReplaysPage }) => ReplaysPage),
-  [clickMapPath]: () => import('./click-map.tsx').then(({ ClickMapPage }) => ClickMapPage),
-  '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
-  '/dashboard/links': () => import('./links.tsx').then(({ LinksPage }) => LinksPage),
+  '/dashboard/events': () => import('./events/events.tsx').then(({ EventsPage }) => EventsPage),
+  '/dashboard/funnels': () => import('./funnels/funnels.tsx').then(({ FunnelsPage }) => FunnelsPage),
+  '/dashboard/retention': () => import('./retention/retention.tsx').then(({ RetentionPage }) => RetentionPage),
+  '/dashboard/people': () => import('./people/people.tsx').then(({ PeoplePage }) => PeoplePage),
+  '/dashboard/replays': () => import('./replays/replays.tsx').then(({ ReplaysPage }) => ReplaysPage),
+  [clickMapPath]: () => import('./click-map/click-map.tsx').then(({ ClickMapPage }) => ClickMapPage),
+  '/dashboard/posts': () => import('./posts/posts.tsx').then(({ PostsPage }) => PostsPage),
+  '/dashboard/links': () => import('./links/links.tsx').then(({ LinksPage }) => LinksPage),
   '/dashboard/company': () => import('./profile.tsx').then(({ ProfilePage }) => ProfilePage),
-  [connectPath]: () => import('./connect.tsx').then(({ ConnectPage }) => ConnectPage),
-  '/dashboard/settings': () => import('./settings.tsx').then(({ SettingsPage }) => SettingsPage),
+  [connectPath]: () => import('./accounts/connect.tsx').then(({ ConnectPage }) => ConnectPage),
+  '/dashboard/settings': () => import('./settings/settings.tsx').then(({ SettingsPage }) => SettingsPage),
 }
 /** Behind the key G. */
 const pageKeys: Readonly<Record<string, keyof typeof pages>> = {

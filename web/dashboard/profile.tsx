@@ -1,12 +1,12 @@
 /** Facts about the company: the pages they come from, each claim with its quote, and what went wrong. */
 import { useEffect, useRef } from 'preact/hooks'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
-import { percent, time } from './format.ts'
-import { may } from './may.ts'
-import type { Workspace } from './overview-data.ts'
-import { Panel } from './panel.tsx'
-import { Facts, Failure, Refusal } from './parts.tsx'
-import { send, useAnswer, useRefusal } from './query.ts'
+import { percent, time } from './parts/format.ts'
+import { Panel } from './parts/panel.tsx'
+import { Facts, Failure, Refusal } from './parts/parts.tsx'
+import type { Workspace } from './requests/answers.ts'
+import { send, useAnswer, useRefusal } from './requests/query.ts'
+import { may } from './shell/may.ts'
 
 export function ProfilePage({ workspace }: { workspace: Workspace }) {
   const { answer, failure } = useAnswer<CompanyProfile>('/company-profile', {

@@ -1,0 +1,42 @@
+/** Which sites of Google Search Console the workspace has search terms of, or how one is connected. */
+import type { SearchTerms } from '../../../schemas/resources/search-terms.ts'
+import { daysInWords } from '../parts/format.ts'
+import { Panel } from '../parts/panel.tsx'
+import { Copy, Facts } from '../parts/parts.tsx'
+import { useAnswer } from '../requests/query.ts'
+
+const seldomMs = 60_000
+
+export function SearchSites({ workspaceId }: { workspaceId: number }) {
+  const { answer, failure, isComing } = useAnswer<SearchTerms>('/analytics/search?days=1&limit=1&compare=none', {
+    againMs: seldomMs,
+  })
+  const command = `npx svc search connect --workspace ${workspaceId} --site sc-domain:example.com --credentials key.json`
+  return (
+    <Panel title="Search terms" failure={failure} isComing={isComing}>
+      {answer && answer.sites.length > 0 && <Facts facts={answer.sites.map((site) => [site.site, stateOf(site)])} />}
+      {answer !== undefined && answer.state !== 'active' && answer.state !== 'loading' && (
+        <>
+          <p class="note">
+            {answer.state === 'not_connected'
+              ? 'By which searches people find the site on Google. '
+              : 'Google takes a key no more. Connect its site anew. '}
+            On the machine, with a key from Google’s console (see{' '}
+            <a href="/guides/search-console" target="_blank" rel="noreferrer">
+              how to get one
+            </a>
+            ):
+          </p>
+          <p>
+            <code>{command}</code> <Copy text={command} label="Copy the command" />
+          </p>
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function stateOf({ state, data_through: through, last_error: error }: SearchTerms['sites'][number]): string {
+  const known = through === null ? 'no figures yet' : `through ${daysInWords({ from: through, to: through })}`
+  return [state.replaceAll('_', ' '), known, error].filter(Boolean).join(', ')
+}

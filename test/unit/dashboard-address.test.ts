@@ -9,7 +9,7 @@ import { filterNames } from '../../schemas/reference/filter-names.ts'
 import { readPattern } from '../../schemas/session-filters.ts'
 import { exactPathOf, mapQuestionOf, readMapped, writeMapped } from '../../web/dashboard/click-map/click-map-address.ts'
 import { briefMoney, bucketName, change, timeMarks } from '../../web/dashboard/parts/format.ts'
-import * as address from '../../web/dashboard/shell/address.ts'
+import * as address from '../../web/dashboard/view/address.ts'
 import * as values from '../../web/dashboard/view/filter-values.ts'
 import { seed } from '../support/short-form.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import * as page from '../../web/dashboard/events/events-view.ts'
-import { readView } from '../../web/dashboard/shell/address.ts'
+import { readView } from '../../web/dashboard/view/address.ts'
 
 test.each([
   ['', '?'],

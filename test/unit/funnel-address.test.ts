@@ -8,7 +8,7 @@ import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
 import { funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import * as page from '../../web/dashboard/funnels/funnel-address.ts'
 import { fittingMoney, span } from '../../web/dashboard/parts/format.ts'
-import { filterOf, readView } from '../../web/dashboard/shell/address.ts'
+import { filterOf, readView } from '../../web/dashboard/view/address.ts'
 import { seed } from '../support/short-form.ts'
 
 const { funnelQuestionOf, readFunnel, typedValue, withins, writeFunnel } = page

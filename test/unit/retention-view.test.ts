@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import * as page from '../../web/dashboard/retention/retention-view.ts'
-import { readView } from '../../web/dashboard/shell/address.ts'
+import { readView } from '../../web/dashboard/view/address.ts'
 
 test.each(['?days=30', '?days=7&interval=day', '?start=2026-01-01&end=2026-01-31&path=%2Fa&interval=month'])(
   '%s is read as it was written',

@@ -1,9 +1,10 @@
 /** Facts about the company: the pages they come from, each claim with its quote, and what went wrong. */
 import { useEffect, useRef } from 'preact/hooks'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
+import { Facts } from './parts/facts.tsx'
+import { Failure, Refusal } from './parts/failure.tsx'
 import { percent, time } from './parts/format.ts'
 import { Panel } from './parts/panel.tsx'
-import { Facts, Failure, Refusal } from './parts/parts.tsx'
 import type { Workspace } from './requests/answers.ts'
 import { send, useAnswer, useRefusal } from './requests/query.ts'
 import { may } from './shell/may.ts'

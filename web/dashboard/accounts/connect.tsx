@@ -1,8 +1,8 @@
 /** Where a platform sends the browser after a sign-in: the account is connected, or it is chosen among several. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountSignIn } from '../../../schemas/resources/social-account.ts'
+import { PageLink } from '../parts/page-link.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { PageLink } from '../parts/parts.tsx'
 import { type Sent, send } from '../requests/query.ts'
 import { replaceAddress } from '../shell/history-entries.ts'
 import type { PageProps } from '../shell/lazy-page.tsx'

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { localMoment, offsetMark, timeMarks } from '../parts/format.ts'
-import { type Days, daysOf, localDay } from '../shell/address.ts'
+import { type Days, daysOf, localDay } from '../view/address.ts'
 
 /** Pixels. */
 const chartHeight = 220

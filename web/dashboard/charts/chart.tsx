@@ -7,7 +7,7 @@ import type { Note } from '../../../schemas/resources/note.ts'
 import 'uplot/dist/uPlot.min.css'
 import { brief, briefDuration, briefMoney, bucketName, duration, money, number } from '../parts/format.ts'
 import type { Overview } from '../requests/answers.ts'
-import type { Chartable, Days } from '../shell/address.ts'
+import type { Chartable, Days } from '../view/address.ts'
 import {
   countEnded,
   frameOf,

@@ -3,7 +3,7 @@ import type { Note } from '../../../schemas/resources/note.ts'
 import { dayAfter, dayMs } from '../parts/calendar-days.ts'
 import type { Overview } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
-import { comparedQuestionOf, type Days, lengthOf, localDay, notesQuestionOf, type View } from '../shell/address.ts'
+import { comparedQuestionOf, type Days, lengthOf, localDay, notesQuestionOf, type View } from '../view/address.ts'
 import { Chart, type ChartProps } from './chart.tsx'
 import { Notes } from './notes.tsx'
 

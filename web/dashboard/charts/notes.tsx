@@ -1,13 +1,14 @@
 /** The notes of the range under the chart: for whoever may, adding and deleting, and a list that opens. */
 import { useState } from 'preact/hooks'
 import type { Note } from '../../../schemas/resources/note.ts'
+import { ChangeButtons } from '../parts/change-buttons.tsx'
 import { changesOf } from '../parts/changes-of.ts'
 import { FormDialog, Removal } from '../parts/dialog.tsx'
-import { ChangeButtons, Failure, Refusal } from '../parts/parts.tsx'
+import { Failure, Refusal } from '../parts/failure.tsx'
 import type { Overview } from '../requests/answers.ts'
 import { type Failed, send, useRefusal } from '../requests/query.ts'
-import { localDay } from '../shell/address.ts'
 import { may } from '../shell/may.ts'
+import { localDay } from '../view/address.ts'
 import { noteTime } from './note-buckets.ts'
 
 interface NotesProps {

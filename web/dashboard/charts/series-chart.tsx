@@ -5,7 +5,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { brief, bucketName, number } from '../parts/format.ts'
-import type { Days } from '../shell/address.ts'
+import type { Days } from '../view/address.ts'
 import {
   type ChartBucket,
   frameOf,

@@ -1,6 +1,6 @@
 /** The page, the range and the device of a click map in its address. Pure; test/unit/dashboard-address.test.ts. */
 import type { Viewport } from '../../../schemas/resources/click-map.ts'
-import { listQuestionOf, type View, writeView } from '../shell/address.ts'
+import { listQuestionOf, type View, writeView } from '../view/address.ts'
 
 export const devices: Readonly<Record<Viewport, string>> = { desktop: 'Desktop', tablet: 'Tablet', mobile: 'Mobile' }
 

@@ -4,9 +4,10 @@ import type { EventNames } from '../../../schemas/resources/event-names.ts'
 import { ListTable } from '../overview/details.tsx'
 import { valuesOf } from '../overview/list-kinds.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Failure, PageLink } from '../parts/parts.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { PageLink } from '../parts/page-link.tsx'
 import { useAnswer } from '../requests/query.ts'
-import { type Filter, listQuestionOf, type View } from '../shell/address.ts'
+import { type Filter, listQuestionOf, type View } from '../view/address.ts'
 import { readEvents, writeEvents } from './events-view.ts'
 
 interface PropertiesProps {

@@ -1,7 +1,7 @@
 /** The page of events over time: what its address says, what it asks, and the rows of the answer. Pure; test/unit/events-view.test.ts. */
 import { bucketsMax, eventSeriesRowsMax } from '../../../schemas/limits/series-limits.ts'
 import type { EventNames } from '../../../schemas/resources/event-names.ts'
-import { lengthOf, listQuestionOf, ranges, type View, wholeDaysOf, writeView } from '../shell/address.ts'
+import { lengthOf, listQuestionOf, ranges, type View, wholeDaysOf, writeView } from '../view/address.ts'
 
 const eventIntervals = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' } as const
 export type EventInterval = keyof typeof eventIntervals

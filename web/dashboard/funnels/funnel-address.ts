@@ -1,6 +1,6 @@
 /** A funnel stands in the address of its page, beside range and filters: steps and the time for them. Pure; test/unit/funnel-address.test.ts. */
 import { funnelDaysDefault, funnelStepsMax, funnelStepsMin } from '../../../schemas/limits/overview-limits.ts'
-import { listQuestionOf, type View, writeView } from '../shell/address.ts'
+import { listQuestionOf, type View, writeView } from '../view/address.ts'
 
 export const stepKinds = { path: 'Page', event: 'Event' } as const
 export type StepKind = keyof typeof stepKinds

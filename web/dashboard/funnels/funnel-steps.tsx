@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { funnelStepsMax, funnelStepsMin } from '../../../schemas/limits/overview-limits.ts'
 import { Choice } from '../parts/choice.tsx'
-import type { View } from '../shell/address.ts'
+import type { View } from '../view/address.ts'
 import { type FunnelView, type Step, stepKinds, typedValue, withinLabel, withins } from './funnel-address.ts'
 import { Suggestions } from './suggestions.tsx'
 

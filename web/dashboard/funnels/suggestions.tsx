@@ -2,7 +2,7 @@
 import type { EventNames } from '../../../schemas/resources/event-names.ts'
 import type { Overview } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
-import { filterOf, listQuestionOf, type View } from '../shell/address.ts'
+import { filterOf, listQuestionOf, type View } from '../view/address.ts'
 import { type StepKind, stepKinds } from './funnel-address.ts'
 
 /** Suggestions may be ten minutes old. */

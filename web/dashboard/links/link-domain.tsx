@@ -1,7 +1,7 @@
 /** The short domain of a link: chosen for a new one, and to show the links under it. */
 import type { ShortDomain } from '../../../schemas/resources/short-domain.ts'
-import { addressWith } from '../parts/parts.tsx'
 import { useAnswer } from '../requests/query.ts'
+import { addressWith } from '../shell/address-with.ts'
 
 const seldomMs = 60_000
 

@@ -1,7 +1,8 @@
 /** The figures of an open link: its clicks in total and by lists, what they led to, and its QR code. */
 import type { LinkWithClicks } from '../../../schemas/resources/link.ts'
+import { Facts } from '../parts/facts.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { money, number, percent } from '../parts/format.ts'
-import { Facts, Failure } from '../parts/parts.tsx'
 import type { Workspace } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
 import { choices } from '../view/filter-values.ts'

@@ -1,7 +1,7 @@
 /** The search of tracked links by label, key and destination. */
 import type { ComponentChildren } from 'preact'
-import { addressWith } from '../parts/parts.tsx'
 import { useSearchField } from '../parts/search-field.ts'
+import { addressWith } from '../shell/address-with.ts'
 
 /** Empty: all links. */
 export function soughtLinks(search: string): string {

@@ -1,5 +1,5 @@
 /** Tags of tracked links: their field in forms, and chips that choose the links with one. */
-import { addressWith } from '../parts/parts.tsx'
+import { addressWith } from '../shell/address-with.ts'
 
 interface TagProps {
   /** The address's query, which has the chosen tag. */

@@ -1,9 +1,12 @@
 /** Tracked links: made here, copied, and what they led to. */
 import { useState } from 'preact/hooks'
 import { ownUtm } from '../../../schemas/reference/campaign-query.ts'
+import { ArchiveTabs, isArchive } from '../parts/archive-tabs.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { Failure, Refusal } from '../parts/failure.tsx'
 import { number, time } from '../parts/format.ts'
 import { useListPage } from '../parts/list-pages.tsx'
-import { ArchiveTabs, Copy, Failure, isArchive, Refusal, writtenIn } from '../parts/parts.tsx'
+import { writtenIn } from '../parts/written-in.ts'
 import type { Workspace } from '../requests/answers.ts'
 import { send, useRefusal } from '../requests/query.ts'
 import { serverNow } from '../requests/request.ts'

@@ -3,7 +3,7 @@
 import { brief, fittingMoney, money, number } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
 import type { Overview } from '../requests/answers.ts'
-import { type Filter, filterOf } from '../shell/address.ts'
+import { type Filter, filterOf } from '../view/address.ts'
 
 type Campaign = Overview['metrics']['ad_campaigns'][number]
 

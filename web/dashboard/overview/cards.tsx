@@ -3,7 +3,7 @@
 import { ChangeMark } from '../parts/change-mark.tsx'
 import { brief, change, duration, fittingMoney, money, number, percent } from '../parts/format.ts'
 import type { Overview } from '../requests/answers.ts'
-import type { Chartable } from '../shell/address.ts'
+import type { Chartable } from '../view/address.ts'
 
 type Metrics = Overview['metrics']
 

@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../../schemas/resources/breakdown.ts'
 import { csvOf } from '../parts/csv.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Failure } from '../parts/parts.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { SortHead } from '../parts/sort-head.tsx'
 import type { Overview } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
-import { type Filter, listQuestionOf, type View } from '../shell/address.ts'
+import { type Filter, listQuestionOf, type View } from '../view/address.ts'
 import {
   type ColumnName,
   columns,

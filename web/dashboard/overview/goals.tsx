@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks'
 import type { GoalFigures } from '../../../schemas/resources/goal.ts'
 import { type StepKind, stepKinds, typedValue } from '../funnels/funnel-address.ts'
 import { Suggestions } from '../funnels/suggestions.tsx'
+import { ChangeButtons } from '../parts/change-buttons.tsx'
 import { changesOf } from '../parts/changes-of.ts'
 import { FormDialog, Removal } from '../parts/dialog.tsx'
 import { number, percent } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { ChangeButtons } from '../parts/parts.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
-import { type Filter, propertyFilterOf, questionOf, shownValue, type View } from '../shell/address.ts'
 import { may } from '../shell/may.ts'
+import { type Filter, propertyFilterOf, questionOf, shownValue, type View } from '../view/address.ts'
 
 type Row = GoalFigures['rows'][number]
 

@@ -13,8 +13,8 @@ import type { EventNames } from '../../../schemas/resources/event-names.ts'
 import type { PageReport, PageSort } from '../../../schemas/resources/page-report.ts'
 import { duration, money, number, percent } from '../parts/format.ts'
 import type { Overview } from '../requests/answers.ts'
-import { type Filter, filterOf, literal, propertyFilterOf } from '../shell/address.ts'
 import { isShared } from '../shell/shared-page.ts'
+import { type Filter, filterOf, literal, propertyFilterOf } from '../view/address.ts'
 
 export interface ListRow {
   /** As its filter takes it; empty for none. */

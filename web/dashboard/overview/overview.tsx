@@ -1,14 +1,18 @@
 /** The overview page: counts with their comparison, sources, pages, and recommendations. */
 import { useRef, useState } from 'preact/hooks'
 import { ComparedChart } from '../charts/compared-chart.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { money, number, time } from '../parts/format.ts'
+import { Isolated } from '../parts/isolated.tsx'
+import { KeptFrom } from '../parts/kept-from.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Failure, Isolated, KeptFrom } from '../parts/parts.tsx'
 import { isTechnical } from '../people/journey-lines.ts'
 import type { Overview, Workspace } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
 import { todayIn } from '../requests/request.ts'
 import { Computing, Install, isJustFilled } from '../settings/install.tsx'
+import { isShared } from '../shell/shared-page.ts'
+import { useOverviewKeys } from '../shell/shortcuts.tsx'
 import {
   type Chartable,
   crawlersQuestionOf,
@@ -22,9 +26,7 @@ import {
   withDays,
   withFilter,
   withTab,
-} from '../shell/address.ts'
-import { isShared } from '../shell/shared-page.ts'
-import { useOverviewKeys } from '../shell/shortcuts.tsx'
+} from '../view/address.ts'
 import { ViewControls } from '../view/view-controls.tsx'
 import { type ViewDialog, ViewDialogs } from '../view/view-dialogs.tsx'
 import { Ads } from './ads.tsx'

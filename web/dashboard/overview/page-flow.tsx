@@ -2,11 +2,12 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { PageFlow } from '../../../schemas/resources/page-flow.ts'
 import { exactPathOf, writeMapped } from '../click-map/click-map-address.ts'
+import { Failure } from '../parts/failure.tsx'
 import { number, percent } from '../parts/format.ts'
-import { Failure, PageLink } from '../parts/parts.tsx'
+import { PageLink } from '../parts/page-link.tsx'
 import { useAnswer } from '../requests/query.ts'
-import { listQuestionOf, pageOf, shownValue, type View, withPage } from '../shell/address.ts'
 import { isShared } from '../shell/shared-page.ts'
+import { listQuestionOf, pageOf, shownValue, type View, withPage } from '../view/address.ts'
 import { namelessOf } from './list-kinds.ts'
 
 /** It reads many events: it is asked for less often than the overview. */

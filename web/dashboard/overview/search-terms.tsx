@@ -4,12 +4,12 @@ import { searchListRowsMax } from '../../../schemas/limits/search-limits.ts'
 import type { SearchTerms } from '../../../schemas/resources/search-terms.ts'
 import { ChangeMark } from '../parts/change-mark.tsx'
 import { linesOf } from '../parts/csv.ts'
+import { Refusal } from '../parts/failure.tsx'
 import { changeOf, daysInWords, number, percent } from '../parts/format.ts'
-import { Refusal } from '../parts/parts.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { fetchOnce, useAnswer, useRefusal } from '../requests/query.ts'
-import { searchQuestionOf, type View } from '../shell/address.ts'
 import { readStored, writeStored } from '../shell/local-storage.ts'
+import { searchQuestionOf, type View } from '../view/address.ts'
 
 /** Figures change once a day; a first pull takes minutes. */
 const againMs = 10 * 60_000

@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { FilterName } from '../../../schemas/reference/filter-names.ts'
 import { number } from '../parts/format.ts'
-import { opensElsewhere } from '../parts/parts.tsx'
-import { type Filter, filterOf, type View, withFilter, writeView } from '../shell/address.ts'
+import { opensElsewhere } from '../parts/page-link.tsx'
 import { addressOf } from '../shell/shared-page.ts'
+import { type Filter, filterOf, type View, withFilter, writeView } from '../view/address.ts'
 import type { ListRow } from './list-kinds.ts'
 
 interface MapProps {

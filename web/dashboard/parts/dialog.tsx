@@ -4,8 +4,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { untilFresh } from '../requests/answer-freshness.ts'
 import { remove, type Sent } from '../requests/query.ts'
 import { HeldInDialog, mayClose, type Unsaved } from '../shell/unsaved.ts'
+import { Refusal } from './failure.tsx'
 import { tellLateRefusal } from './late-refusal.tsx'
-import { Refusal } from './parts.tsx'
 
 interface DialogProps {
   readonly title: string

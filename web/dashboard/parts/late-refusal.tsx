@@ -1,6 +1,6 @@
 /** Why a change was refused whose form was closed before the answer: it stands over the page until it is closed. */
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { Refusal } from './parts.tsx'
+import { Refusal } from './failure.tsx'
 
 let show = (_text: string) => {}
 

@@ -2,7 +2,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Failed } from '../requests/query.ts'
-import { Failure, Refusal } from './parts.tsx'
+import { Failure, Refusal } from './failure.tsx'
 
 interface PanelProps {
   readonly title: string

@@ -2,8 +2,9 @@
 import type { ComponentChildren, ComponentProps } from 'preact'
 import { type Sent, send } from '../requests/query.ts'
 import { may } from '../shell/may.ts'
+import { ChangeButtons } from './change-buttons.tsx'
 import { Removal } from './dialog.tsx'
-import { ChangeButtons, writtenIn } from './parts.tsx'
+import { writtenIn } from './written-in.ts'
 
 interface SavedRowProps {
   readonly name: string

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Failed } from '../requests/query.ts'
+import { Failure } from './failure.tsx'
 import { InSection } from './panel.tsx'
-import { Failure } from './parts.tsx'
 
 export interface Section {
   /** Its place in the address, behind `#`. */

@@ -1,8 +1,9 @@
 /** Adds a feed or changes one, with a preview of its newest entries as posts would read. */
 import { useState } from 'preact/hooks'
 import type { FeedPreview } from '../../../schemas/resources/feed.ts'
+import { Choices } from '../parts/choices.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
-import { Choices, Refusal } from '../parts/parts.tsx'
+import { Refusal } from '../parts/failure.tsx'
 import { fetchOnce, send, useAnswer, useRefusal } from '../requests/query.ts'
 import { may } from '../shell/may.ts'
 import type { Feed } from './feeds.tsx'

@@ -1,7 +1,7 @@
 /** The post was changed by somebody else while it was edited: what is there now, beside what is written here. */
 import { changesOf } from '../parts/changes-of.ts'
+import { Refusal } from '../parts/failure.tsx'
 import { time } from '../parts/format.ts'
-import { Refusal } from '../parts/parts.tsx'
 import { may } from '../shell/may.ts'
 import { asSent, type Draft, draftOf, type Post, type SentDraft } from './post-draft.ts'
 import { ReviewState } from './post-review.tsx'

@@ -1,6 +1,6 @@
 /** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
 import { useRef, useState } from 'preact/hooks'
-import { Refusal } from '../parts/parts.tsx'
+import { Refusal } from '../parts/failure.tsx'
 import type { Workspace } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
 import { mayLeave } from '../shell/unsaved.ts'

@@ -1,10 +1,11 @@
 /** Approval of posts: asked for by whoever may not schedule, given by a schedule, or refused with a note. */
 import { useState } from 'preact/hooks'
+import { isArchive } from '../parts/archive-tabs.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { time } from '../parts/format.ts'
-import { addressWith, isArchive } from '../parts/parts.tsx'
 import { type Sent, send } from '../requests/query.ts'
 import { serverNow } from '../requests/request.ts'
+import { addressWith } from '../shell/address-with.ts'
 import { may } from '../shell/may.ts'
 import type { Post } from './post-draft.ts'
 

@@ -4,8 +4,8 @@ import { useRef, useState } from 'preact/hooks'
 import type { PostingTimes } from '../../../schemas/resources/posting-times.ts'
 import { dayAfter, dayInWords, firstWeekday, weekOf } from '../parts/calendar-days.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Refusal } from '../parts/failure.tsx'
 import { time, timeOfDay } from '../parts/format.ts'
-import { Refusal } from '../parts/parts.tsx'
 import { fetchOnce, send } from '../requests/query.ts'
 
 type Times = (typeof PostingTimes)['_output']

@@ -1,9 +1,10 @@
 /** The list of snippets: texts that posts are written with, for everybody in the workspace. */
 import { useState } from 'preact/hooks'
 import type { Snippet } from '../../../schemas/resources/snippet.ts'
+import { ChangeButtons } from '../parts/change-buttons.tsx'
 import { changesOf } from '../parts/changes-of.ts'
 import { Dialog, FormDialog, Removal } from '../parts/dialog.tsx'
-import { ChangeButtons, Failure, Refusal } from '../parts/parts.tsx'
+import { Failure, Refusal } from '../parts/failure.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
 
 export function SavedTexts({ close }: { close(): void }) {

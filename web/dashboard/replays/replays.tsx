@@ -1,10 +1,11 @@
 /** Replays: recorded sessions, newest first, and the player of one. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Replay } from '../../../schemas/resources/replay.ts'
+import { Failure } from '../parts/failure.tsx'
 import { duration, number, time } from '../parts/format.ts'
 import { useListPage } from '../parts/list-pages.tsx'
+import { PageLink } from '../parts/page-link.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Failure, PageLink } from '../parts/parts.tsx'
 import { personAddress } from '../people/person-address.ts'
 import type { PageProps } from '../shell/lazy-page.tsx'
 import { may } from '../shell/may.ts'

@@ -1,8 +1,8 @@
 /** One request of the dashboard to the API: its workspace, its deadline, and in words why it failed. */
 
 import { localMoment } from '../parts/format.ts'
-import { localDay } from '../shell/address.ts'
 import { isShared, linkFragment, openedWorkspace } from '../shell/shared-page.ts'
+import { localDay } from '../view/address.ts'
 
 /** The question is at fault. */
 export class Refused extends Error {}

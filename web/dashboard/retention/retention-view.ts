@@ -1,7 +1,7 @@
 /** Retention in the address of its page, as shares, and as a file. Pure; test/unit/retention-view.test.ts. */
 import type { Retention } from '../../../schemas/resources/retention.ts'
 import { calendarOfMonths } from '../parts/calendar-days.ts'
-import { listQuestionOf, ranges, readView, type View, writeView } from '../shell/address.ts'
+import { listQuestionOf, ranges, readView, type View, writeView } from '../view/address.ts'
 
 /** `ownRange` is what the API answers without a range. */
 export const intervals = {

@@ -1,11 +1,12 @@
 /** Secret keys for scripts and agents: made with scopes, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyResource, ApiKeys as ApiKeysResource, CreatedApiKey } from '../../../schemas/resources/api-key.ts'
+import { Choices } from '../parts/choices.tsx'
 import { CountedNames } from '../parts/counted-names.tsx'
 import { FormDialog, Removal } from '../parts/dialog.tsx'
 import { time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { Choices, ShownOnce, useMade } from '../parts/parts.tsx'
+import { ShownOnce, useMade } from '../parts/shown-once.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 

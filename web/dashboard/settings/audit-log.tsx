@@ -1,9 +1,9 @@
 /** Changes in the workspace, when and by whom. */
 import type { AuditEventResource } from '../../../schemas/resources/audit-event.ts'
+import { Facts } from '../parts/facts.tsx'
 import { accountName, time } from '../parts/format.ts'
 import { useListPage } from '../parts/list-pages.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Facts } from '../parts/parts.tsx'
 
 type AuditEvent = (typeof AuditEventResource)['_output']
 

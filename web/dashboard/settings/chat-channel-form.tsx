@@ -1,7 +1,7 @@
 /** A new chat channel, or another name of one and what it gets. Its address is given once, and not shown again. */
 import type { ChannelContent, ChatChannelResource } from '../../../schemas/resources/chat-channel.ts'
+import { Choices } from '../parts/choices.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
-import { Choices } from '../parts/parts.tsx'
 import { send } from '../requests/query.ts'
 import { NamesField, namesIn } from './conversion-names.tsx'
 

@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks'
 import type { ExclusionsForCaller, Exclusions as ExclusionsResource } from '../../../schemas/resources/exclusions.ts'
 import { FormDialog } from '../parts/dialog.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { Failure, Refusal } from '../parts/failure.tsx'
 import { PanelTitle } from '../parts/panel.tsx'
-import { Facts, Failure, Refusal } from '../parts/parts.tsx'
 import { fetchOnce, type Sent, send, useAnswer, useRefusal } from '../requests/query.ts'
 import { may } from '../shell/may.ts'
 

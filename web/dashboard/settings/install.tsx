@@ -2,7 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { pixelSnippetOf, scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
-import { Copy, Refusal } from '../parts/parts.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { Refusal } from '../parts/failure.tsx'
 import type { Overview } from '../requests/answers.ts'
 import { send } from '../requests/query.ts'
 import { may } from '../shell/may.ts'

@@ -1,8 +1,9 @@
 /** Which sites of Google Search Console the workspace has search terms of, or how one is connected. */
 import type { SearchTerms } from '../../../schemas/resources/search-terms.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Facts } from '../parts/facts.tsx'
 import { daysInWords } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { Copy, Facts } from '../parts/parts.tsx'
 import { useAnswer } from '../requests/query.ts'
 
 const seldomMs = 60_000

@@ -4,7 +4,7 @@ import type { CreatedSharedLink, SharedLinks as SharedLinksResource } from '../.
 import { FormDialog, Removal } from '../parts/dialog.tsx'
 import { time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { ShownOnce, useMade } from '../parts/parts.tsx'
+import { ShownOnce, useMade } from '../parts/shown-once.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 

@@ -1,10 +1,12 @@
 /** Short domains: hosts of the workspace's own for short links, each proven by a TXT record. */
 import { useState } from 'preact/hooks'
 import type { ShortDomain } from '../../../schemas/resources/short-domain.ts'
+import { ChangeButtons } from '../parts/change-buttons.tsx'
+import { Copy } from '../parts/copy.tsx'
 import { FormDialog, Removal } from '../parts/dialog.tsx'
+import { Facts } from '../parts/facts.tsx'
 import { time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { ChangeButtons, Copy, Facts } from '../parts/parts.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
 import { may } from '../shell/may.ts'
 

@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks'
 import type { TrafficAlerts as TrafficAlertsResource } from '../../../schemas/resources/traffic-alert.ts'
 import { FormDialog } from '../parts/dialog.tsx'
+import { Facts } from '../parts/facts.tsx'
 import { number, time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { Facts } from '../parts/parts.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
 
 type Alerts = (typeof TrafficAlertsResource)['_output']

@@ -1,8 +1,8 @@
 /** A new webhook endpoint: where it is, and which events it takes; all if none is selected. */
 import { useEffect, useState } from 'preact/hooks'
 import type { CreatedWebhookEndpoint } from '../../../schemas/resources/webhook.ts'
+import { Choices } from '../parts/choices.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
-import { Choices } from '../parts/parts.tsx'
 import { send } from '../requests/query.ts'
 
 type Made = (typeof CreatedWebhookEndpoint)['_output']

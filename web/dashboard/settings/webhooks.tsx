@@ -8,10 +8,12 @@ import type {
 } from '../../../schemas/resources/webhook.ts'
 import { CountedNames } from '../parts/counted-names.tsx'
 import { Removal } from '../parts/dialog.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { Failure } from '../parts/failure.tsx'
 import { time } from '../parts/format.ts'
 import { useListPage } from '../parts/list-pages.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Facts, Failure, ShownOnce, useMade } from '../parts/parts.tsx'
+import { ShownOnce, useMade } from '../parts/shown-once.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
 import { WebhookForm } from './webhook-form.tsx'
 

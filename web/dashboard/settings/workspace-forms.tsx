@@ -7,8 +7,8 @@ import { changesOf } from '../parts/changes-of.ts'
 import { Confirm, FormDialog } from '../parts/dialog.tsx'
 import { type Sent, send } from '../requests/query.ts'
 import { serverNow } from '../requests/request.ts'
-import { localDay } from '../shell/address.ts'
 import { goToWorkspace } from '../shell/workspaces.tsx'
+import { localDay } from '../view/address.ts'
 
 type Settings = (typeof WorkspaceSettings)['_output']
 

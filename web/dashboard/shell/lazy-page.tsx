@@ -1,7 +1,7 @@
 /** A page whose script comes once somebody goes there. */
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Failure } from '../parts/parts.tsx'
+import { Failure } from '../parts/failure.tsx'
 import type { Workspace } from '../requests/answers.ts'
 
 export interface PageProps {

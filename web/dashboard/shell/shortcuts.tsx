@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { todayIn } from '../requests/request.ts'
-import { type Comparison, type RangeKey, ranges, readView, shifted, type View, withoutFilter } from './address.ts'
+import { type Comparison, type RangeKey, ranges, readView, shifted, type View, withoutFilter } from '../view/address.ts'
 import { isShared } from './shared-page.ts'
 import { areSingleKeysOn, setSingleKeys } from './single-keys.ts'
 

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks'
 import { type FilterName, filterNames } from '../../../schemas/reference/filter-names.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Refusal } from '../parts/parts.tsx'
+import { Refusal } from '../parts/failure.tsx'
 import type { Overview } from '../requests/answers.ts'
-import type { Filter } from '../shell/address.ts'
 import { isShared } from '../shell/shared-page.ts'
+import type { Filter } from './address.ts'
 import { choices, countryCode, countryCodes, examples, listedValues } from './filter-values.ts'
 
 interface FilterFormProps {

@@ -14,9 +14,9 @@ import {
   weeksOfMonth,
 } from '../parts/calendar-days.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Refusal } from '../parts/parts.tsx'
+import { Refusal } from '../parts/failure.tsx'
 import { todayIn } from '../requests/request.ts'
-import { type Days, daysOf, isDay, lengthOf, wholeDaysOf } from '../shell/address.ts'
+import { type Days, daysOf, isDay, lengthOf, wholeDaysOf } from './address.ts'
 
 interface RangeCalendarProps {
   readonly days: Days | null

@@ -4,11 +4,11 @@ import { filterNames } from '../../../schemas/reference/filter-names.ts'
 import type { Segment } from '../../../schemas/resources/segment.ts'
 import { changesOf } from '../parts/changes-of.ts'
 import { Dialog, FormDialog } from '../parts/dialog.tsx'
-import { Failure, Refusal } from '../parts/parts.tsx'
+import { Failure, Refusal } from '../parts/failure.tsx'
 import { DeleteSaved, SavedRow, SaveForm } from '../parts/saved-items.tsx'
 import { send, useAnswer, useRefusal } from '../requests/query.ts'
-import type { Filter, View } from '../shell/address.ts'
 import { may } from '../shell/may.ts'
+import type { Filter, View } from './address.ts'
 import { FilterText } from './view-controls.tsx'
 
 interface SavedViewsProps {

@@ -13,7 +13,7 @@ import {
   shownValue,
   type View,
   withoutFilter,
-} from '../shell/address.ts'
+} from './address.ts'
 import { countryName } from './filter-values.ts'
 
 interface ViewControlsProps {

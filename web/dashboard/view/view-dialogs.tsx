@@ -2,7 +2,7 @@
 
 import type { Overview } from '../requests/answers.ts'
 import { todayIn } from '../requests/request.ts'
-import { type View, withDays, withFilter } from '../shell/address.ts'
+import { type View, withDays, withFilter } from './address.ts'
 import { FilterForm } from './filter-form.tsx'
 import { RangeCalendar } from './range-calendar.tsx'
 import { SavedViews } from './saved-views.tsx'

@@ -3,11 +3,11 @@
  * further members.
  */
 import { discordWebhookIn } from '../../schemas/chat-kinds.ts'
-import type { DiscordCredentials } from '../publishing/discord.ts'
-import type { MetaCredentials } from '../publishing/meta-api.ts'
 import type { OAuth1Keys } from '../publishing/oauth1.ts'
 import type { ExpiringToken, Renewal } from '../publishing/oauth2.ts'
-import type { TelegramCredentials } from '../publishing/telegram.ts'
+import type { DiscordCredentials } from '../publishing/platforms/discord.ts'
+import type { MetaCredentials } from '../publishing/platforms/meta-api.ts'
+import type { TelegramCredentials } from '../publishing/platforms/telegram.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 
 const renewalFields = ['refresh_token', 'client_id', 'client_secret'] as const

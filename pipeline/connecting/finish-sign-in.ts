@@ -4,10 +4,10 @@
  */
 import { providers } from '../../schemas/reference/providers.ts'
 import type { Reach } from '../publishing/adapter.ts'
-import { facebookApi } from '../publishing/meta-api.ts'
 import { requestTokens } from '../publishing/oauth2.ts'
+import { facebookApi } from '../publishing/platforms/meta-api.ts'
+import { threadsHost } from '../publishing/platforms/threads.ts'
 import { askProvider, cutText, odd, textIn } from '../publishing/request.ts'
-import { threadsHost } from '../publishing/threads.ts'
 import { type Choice, listChoices } from './account-choices.ts'
 import { type AskOptions, askPlatform } from './ask-platform.ts'
 import type { KeptSignIn, PlatformApp } from './begin-sign-in.ts'

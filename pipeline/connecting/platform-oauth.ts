@@ -3,13 +3,13 @@
  * platforms' documentation, 2026. X is signed in at by OAuth 1.0a (x-sign-in.ts).
  */
 import type { SignInPlatform } from '../../schemas/reference/sign-in-platforms.ts'
-import { googleTokenUrl } from '../publishing/google-api.ts'
-import { linkedinTokenUrl } from '../publishing/linkedin-api.ts'
-import { facebookApi } from '../publishing/meta-api.ts'
 import type { AppFields } from '../publishing/oauth2.ts'
-import { pinterestTokenUrl } from '../publishing/pinterest.ts'
-import { threadsHost } from '../publishing/threads.ts'
-import { tiktokTokenUrl } from '../publishing/tiktok-api.ts'
+import { googleTokenUrl } from '../publishing/platforms/google-api.ts'
+import { linkedinTokenUrl } from '../publishing/platforms/linkedin-api.ts'
+import { facebookApi } from '../publishing/platforms/meta-api.ts'
+import { pinterestTokenUrl } from '../publishing/platforms/pinterest.ts'
+import { threadsHost } from '../publishing/platforms/threads.ts'
+import { tiktokTokenUrl } from '../publishing/platforms/tiktok-api.ts'
 
 export interface PlatformOAuth extends AppFields {
   /** A path alone for Mastodon: each instance has its own address. */

@@ -1,7 +1,7 @@
 /** Reads the values of a sign-in from the account that it connects again, so that nobody is asked for them twice. */
 import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { privacies } from '../../schemas/reference/account-fields.ts'
-import { privacyLevels } from '../publishing/tiktok.ts'
+import { privacyLevels } from '../publishing/platforms/tiktok.ts'
 import { choiceOf } from './account-choices.ts'
 import type { Wanted } from './begin-sign-in.ts'
 

@@ -2,8 +2,8 @@
 import type { Reach } from '../publishing/adapter.ts'
 import { oauth1Header } from '../publishing/oauth1.ts'
 import type { AppKeys } from '../publishing/oauth2.ts'
+import { xUrl } from '../publishing/platforms/x.ts'
 import { askProvider, odd, textIn } from '../publishing/request.ts'
-import { xUrl } from '../publishing/x.ts'
 
 interface XToken {
   readonly token: string

@@ -12,7 +12,7 @@ import {
 } from '../../schemas/limits/search-limits.ts'
 import { dateOfDay, dayMs } from '../../schemas/time/time-zone.ts'
 import { type ErrorKind, ProviderError } from '../publishing/adapter.ts'
-import { reasonIn } from '../publishing/google-api.ts'
+import { reasonIn } from '../publishing/platforms/google-api.ts'
 import { type Answer, type Asked, askProvider, odd } from '../publishing/request.ts'
 import type { GoogleReach } from './service-account.ts'
 

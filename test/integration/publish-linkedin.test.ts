@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { type Dispatcher, MockAgent } from 'undici'
 import { expect, test } from 'vitest'
-import { linkedin } from '../../pipeline/publishing/linkedin.ts'
+import { linkedin } from '../../pipeline/publishing/platforms/linkedin.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'

@@ -1,6 +1,6 @@
 /** Which posts of X are one of a text. Whole look-ups are in test/integration/publish-x.test.ts and publish-parts.test.ts. */
 import { expect, test } from 'vitest'
-import { isReplyOf } from '../../pipeline/publishing/x-text.ts'
+import { isReplyOf } from '../../pipeline/publishing/platforms/x-text.ts'
 
 const part = { externalId: '7', url: '' }
 const replyTo = { root: part, parent: part }

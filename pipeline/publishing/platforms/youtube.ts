@@ -6,9 +6,9 @@
  * is lost asks for it. Later attempts look for a video of this title and description among the channel's newest.
  */
 
-import { within } from '../../runtime/deadline.ts'
-import type { Figures } from '../../schemas/engagement.ts'
-import { membersOf } from '../../schemas/json-object.ts'
+import { within } from '../../../runtime/deadline.ts'
+import type { Figures } from '../../../schemas/engagement.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
 import {
   providerClockOffMs,
   publishAttemptMs,
@@ -17,14 +17,14 @@ import {
   youtubeProcessingMs,
   youtubeTitleLengthMax,
   youtubeVideosEach,
-} from '../../schemas/limits/publish-limits.ts'
-import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from './adapter.ts'
-import { comparable, cut, cutTitle } from './cut-text.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from '../adapter.ts'
+import { comparable, cut, cutTitle } from '../cut-text.ts'
+import { firstOwn, lookTwice } from '../look-up.ts'
+import { type ExpiringToken, isDue, type Renewal, signInBy } from '../oauth2.ts'
+import { pollUntil } from '../poll-until.ts'
+import { countIn, objectIn, odd, textIn } from '../request.ts'
 import { googleTokenUrl, reasonIn } from './google-api.ts'
-import { firstOwn, lookTwice } from './look-up.ts'
-import { type ExpiringToken, isDue, type Renewal, signInBy } from './oauth2.ts'
-import { pollUntil } from './poll-until.ts'
-import { countIn, objectIn, odd, textIn } from './request.ts'
 import { type Calling, type Fields, list, renew, type Signed } from './youtube-api.ts'
 import { beginUpload, endUpload, type Upload } from './youtube-upload.ts'
 

@@ -7,9 +7,9 @@
  * the request has that address.
  */
 
-import { type Figures, sumOf } from '../../schemas/engagement.ts'
-import { membersOf } from '../../schemas/json-object.ts'
-import { chatPublishMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
+import { type Figures, sumOf } from '../../../schemas/engagement.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { chatPublishMs, providerUploadMs } from '../../../schemas/limits/publish-limits.ts'
 import {
   type Adapter,
   asRefused,
@@ -18,10 +18,10 @@ import {
   ProviderError,
   type Publication,
   type Published,
-} from './adapter.ts'
-import { outcomeUnknown } from './look-up.ts'
-import { type FormFile, fileNameOf, formFile, formPicture, multipartBody } from './media-body.ts'
-import { type Answer, type Asked, askProvider, countIn, kindOfAddressed, odd, refusalOf, textIn } from './request.ts'
+} from '../adapter.ts'
+import { outcomeUnknown } from '../look-up.ts'
+import { type FormFile, fileNameOf, formFile, formPicture, multipartBody } from '../media-body.ts'
+import { type Answer, type Asked, askProvider, countIn, kindOfAddressed, odd, refusalOf, textIn } from '../request.ts'
 
 /** As the webhook's address has them. */
 export interface DiscordCredentials {

@@ -2,9 +2,9 @@
  * First comments on Facebook and Instagram, by the page's token (Meta's documentation: "Pages API: Comments", "Instagram
  * Platform: Comments"). An earlier attempt's is looked for by its text among the account's own comments under the post.
  */
-import { membersOf } from '../../schemas/json-object.ts'
-import { type CommentWriter, commentedOf, externalIdOf, ProviderError, type Published } from './adapter.ts'
-import { withPermission } from './first-comments.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { type CommentWriter, commentedOf, externalIdOf, ProviderError, type Published } from '../adapter.ts'
+import { withPermission } from '../first-comments.ts'
 import {
   facebookApi,
   findPost,

@@ -5,7 +5,7 @@
  * each further attempt, the account's newest statuses are looked through for one of this text from after the first attempt.
  */
 
-import type { Figures } from '../../schemas/engagement.ts'
+import type { Figures } from '../../../schemas/engagement.ts'
 import {
   mastodonKeyKnownMs,
   mastodonStatusesEach,
@@ -13,14 +13,14 @@ import {
   providerClockOffMs,
   providerListBytesMax,
   providerUploadMs,
-} from '../../schemas/limits/publish-limits.ts'
-import { mastodonLength } from '../../schemas/reference/caption-lengths.ts'
-import { kindOf } from '../../schemas/reference/providers.ts'
-import type { Adapter, Call, PublishedMedia, Reach, ReplyTo } from './adapter.ts'
-import { moreThanListed } from './look-up.ts'
-import { formBody } from './media-body.ts'
-import { pollUntil } from './poll-until.ts'
-import { type Answer, askProvider, countIn, odd, textIn } from './request.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { mastodonLength } from '../../../schemas/reference/caption-lengths.ts'
+import { kindOf } from '../../../schemas/reference/providers.ts'
+import type { Adapter, Call, PublishedMedia, Reach, ReplyTo } from '../adapter.ts'
+import { moreThanListed } from '../look-up.ts'
+import { formBody } from '../media-body.ts'
+import { pollUntil } from '../poll-until.ts'
+import { type Answer, askProvider, countIn, odd, textIn } from '../request.ts'
 
 export interface MastodonCredentials {
   /** Root of the instance, without a slash at its end. */

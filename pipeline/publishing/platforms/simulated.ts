@@ -1,6 +1,6 @@
 /** Publishes nowhere. Words in the caption make it fail: see docs/posts.md. */
-import { simulatedPublishMs, simulatedRateLimitMs } from '../../schemas/limits/publish-limits.ts'
-import { type Adapter, ProviderError, type Publication } from './adapter.ts'
+import { simulatedPublishMs, simulatedRateLimitMs } from '../../../schemas/limits/publish-limits.ts'
+import { type Adapter, ProviderError, type Publication } from '../adapter.ts'
 
 /** By its key a repeat is the same publication. */
 const published = ({ key }: Publication) => ({ externalId: key, url: `https://simulated.invalid/posts/${key}` })

@@ -2,11 +2,11 @@
  * Files for posts on LinkedIn. It names the address that each is sent to, and for videos the parts (LinkedIn's
  * documentation: "Images API", "Videos API"). A post with a video waits until LinkedIn has worked on it.
  */
-import { linkedinPollMs, providerRequestMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
-import { ProviderError, type PublishedMedia } from './adapter.ts'
+import { linkedinPollMs, providerRequestMs, providerUploadMs } from '../../../schemas/limits/publish-limits.ts'
+import { ProviderError, type PublishedMedia } from '../adapter.ts'
+import { partBody, type SentBody } from '../media-body.ts'
+import { type Answer, askProvider, cutText, objectIn, odd, textIn } from '../request.ts'
 import { ask, type Calling } from './linkedin-api.ts'
-import { partBody, type SentBody } from './media-body.ts'
-import { type Answer, askProvider, cutText, objectIn, odd, textIn } from './request.ts'
 
 /** @param owner who will publish it. @returns the image's URN. @throws ProviderError */
 export async function uploadImage(

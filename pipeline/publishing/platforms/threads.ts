@@ -3,13 +3,13 @@
  * Tokens"). It holds for 60 days. It can be renewed while it holds and is a day old, so it is renewed ahead of its end.
  */
 
-import { type Figures, sumOf } from '../../schemas/engagement.ts'
-import { membersOf } from '../../schemas/json-object.ts'
-import { threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
-import { type Adapter, ProviderError } from './adapter.ts'
+import { type Figures, sumOf } from '../../../schemas/engagement.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { threadsRenewMs } from '../../../schemas/limits/publish-limits.ts'
+import { type Adapter, ProviderError } from '../adapter.ts'
+import { askProvider, countIn, objectIn, textIn } from '../request.ts'
 import { find, get, idIn, listPosts, type MetaCredentials, type Signed } from './meta-api.ts'
 import { type ContainerPlatform, containerAdapter, postsOf } from './meta-containers.ts'
-import { askProvider, countIn, objectIn, textIn } from './request.ts'
 
 export const threadsHost = 'https://graph.threads.net'
 

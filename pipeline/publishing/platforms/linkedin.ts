@@ -11,9 +11,9 @@
  *                                      makes it another post
  */
 
-import { type Figures, sumOf } from '../../schemas/engagement.ts'
-import { membersOf } from '../../schemas/json-object.ts'
-import { linkedinPostsReadEach } from '../../schemas/limits/engagement-limits.ts'
+import { type Figures, sumOf } from '../../../schemas/engagement.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { linkedinPostsReadEach } from '../../../schemas/limits/engagement-limits.ts'
 import {
   linkCardMs,
   linkedinDescriptionLengthMax,
@@ -24,9 +24,9 @@ import {
   linkedinTitleLengthMax,
   providerClockOffMs,
   providerListBytesMax,
-} from '../../schemas/limits/publish-limits.ts'
-import { linksIn } from '../../schemas/reference/links-in-text.ts'
-import { kindOf } from '../../schemas/reference/providers.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { linksIn } from '../../../schemas/reference/links-in-text.ts'
+import { kindOf } from '../../../schemas/reference/providers.ts'
 import {
   type Adapter,
   asRefused,
@@ -36,8 +36,11 @@ import {
   ProviderError,
   type Publication,
   type Published,
-} from './adapter.ts'
-import { readLinkCard } from './link-card.ts'
+} from '../adapter.ts'
+import { readLinkCard } from '../link-card.ts'
+import { lookTwice, outcomeUnknown } from '../look-up.ts'
+import { bufferBody, pictureBody } from '../media-body.ts'
+import { countIn, objectIn, odd, textIn } from '../request.ts'
 import {
   ask,
   type Calling,
@@ -52,9 +55,6 @@ import { linkedinComments } from './linkedin-comments.ts'
 import { uploadImage, uploadVideo } from './linkedin-media.ts'
 import { describePerson } from './linkedin-pages.ts'
 import { isSameText, littleText } from './linkedin-text.ts'
-import { lookTwice, outcomeUnknown } from './look-up.ts'
-import { bufferBody, pictureBody } from './media-body.ts'
-import { countIn, objectIn, odd, textIn } from './request.ts'
 
 /** `prepare` gives the `content` of the post: files, or the article that it links to. */
 export const linkedin: Adapter<LinkedinCredentials, object | null> = {

@@ -6,11 +6,11 @@
  * before one request publishes it. Later attempts look among the page's newest posts or videos.
  */
 
-import type { Figures } from '../../schemas/engagement.ts'
-import { membersOf } from '../../schemas/json-object.ts'
-import { providerUploadMs, publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
-import { linksIn } from '../../schemas/reference/links-in-text.ts'
-import { kindOf } from '../../schemas/reference/providers.ts'
+import type { Figures } from '../../../schemas/engagement.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { providerUploadMs, publishAttemptMs } from '../../../schemas/limits/publish-limits.ts'
+import { linksIn } from '../../../schemas/reference/links-in-text.ts'
+import { kindOf } from '../../../schemas/reference/providers.ts'
 import {
   type Adapter,
   externalIdOf,
@@ -18,8 +18,10 @@ import {
   type Publication,
   type Published,
   type PublishedMedia,
-} from './adapter.ts'
-import { formBody } from './media-body.ts'
+} from '../adapter.ts'
+import { formBody } from '../media-body.ts'
+import { pollUntil } from '../poll-until.ts'
+import { countIn, cutText, objectIn, odd, textIn } from '../request.ts'
 import {
   type Calling,
   type Fields,
@@ -36,8 +38,6 @@ import {
   type Signed,
 } from './meta-api.ts'
 import { metaComments } from './meta-comments.ts'
-import { pollUntil } from './poll-until.ts'
-import { countIn, cutText, objectIn, odd, textIn } from './request.ts'
 
 interface UploadedVideo {
   readonly id: string

@@ -5,7 +5,7 @@
  * X has no idempotency key. Before each further attempt, the account's posts from after the first attempt are looked
  * through for one of this text. X refuses a text that the account has just posted; that refusal is looked up as well.
  */
-import { type Figures, sumOf } from '../../schemas/engagement.ts'
+import { type Figures, sumOf } from '../../../schemas/engagement.ts'
 import {
   providerClockOffMs,
   providerUploadMs,
@@ -13,14 +13,14 @@ import {
   xPostPagesMax,
   xPostsEach,
   xSegmentBytesMax,
-} from '../../schemas/limits/publish-limits.ts'
-import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
-import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia, type Reach } from './adapter.ts'
-import { moreThanListed } from './look-up.ts'
-import { formBody } from './media-body.ts'
-import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
-import { pollUntil } from './poll-until.ts'
-import { type Answer, askProvider, countIn, cutText, objectIn, odd, textIn } from './request.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { kindOf as mediaKindOf } from '../../../schemas/reference/providers.ts'
+import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia, type Reach } from '../adapter.ts'
+import { moreThanListed } from '../look-up.ts'
+import { formBody } from '../media-body.ts'
+import { encodeParameters, type OAuth1Keys, oauth1Header } from '../oauth1.ts'
+import { pollUntil } from '../poll-until.ts'
+import { type Answer, askProvider, countIn, cutText, objectIn, odd, textIn } from '../request.ts'
 import { isPostOf, isReplyOf } from './x-text.ts'
 
 export const xUrl = 'https://api.x.com'

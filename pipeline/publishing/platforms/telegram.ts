@@ -5,9 +5,9 @@
  * The Bot API knows no key of ours and lists no posts of a channel. After an attempt whose outcome isn't known the post
  * fails. The token is a part of each request's path: nothing but the request has that address.
  */
-import { membersOf } from '../../schemas/json-object.ts'
-import { chatPublishMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
-import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { chatPublishMs, providerUploadMs } from '../../../schemas/limits/publish-limits.ts'
+import { kindOf as mediaKindOf } from '../../../schemas/reference/providers.ts'
 import {
   type Adapter,
   asRefused,
@@ -19,10 +19,10 @@ import {
   type Publication,
   type Published,
   type PublishedMedia,
-} from './adapter.ts'
-import { outcomeUnknown } from './look-up.ts'
-import { formFile, multipartBody } from './media-body.ts'
-import { type Answer, type Asked, askProvider, kindOfAddressed, objectIn, odd, textIn } from './request.ts'
+} from '../adapter.ts'
+import { outcomeUnknown } from '../look-up.ts'
+import { formFile, multipartBody } from '../media-body.ts'
+import { type Answer, type Asked, askProvider, kindOfAddressed, objectIn, odd, textIn } from '../request.ts'
 
 export interface TelegramCredentials {
   readonly token: string

@@ -3,12 +3,12 @@
  * Info", "Get Post Status", "Refresh a User Access Token"). Access tokens hold for two hours. A refresh token holds once,
  * for 180 days: each renewal gives the next one.
  */
-import { membersOf } from '../../schemas/json-object.ts'
-import { minute } from '../../schemas/limits/units.ts'
-import { dayMs } from '../../schemas/time/time-zone.ts'
-import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
-import { type ExpiringToken, type Renewal, signInBy } from './oauth2.ts'
-import { type Answer, type Asked, askProvider, objectIn, odd, refusalOf, textIn } from './request.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { minute } from '../../../schemas/limits/units.ts'
+import { dayMs } from '../../../schemas/time/time-zone.ts'
+import { type Call, type ErrorKind, ProviderError } from '../adapter.ts'
+import { type ExpiringToken, type Renewal, signInBy } from '../oauth2.ts'
+import { type Answer, type Asked, askProvider, objectIn, odd, refusalOf, textIn } from '../request.ts'
 
 export type Calling = Call<ExpiringToken>
 export type Signed = Pick<Calling, 'credentials' | 'signal'>

@@ -2,7 +2,7 @@
  * Texts in the "little text" format of LinkedIn's posts. A backslash stands before each reserved character, and a hashtag
  * is a template. An unescaped character cuts the text off without an error (LinkedIn's documentation, "little Text Format").
  */
-import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
+import { linksIn, replaceLinks } from '../../../schemas/reference/links-in-text.ts'
 
 const reserved = /[\\|{}@[\]()<>#*_~]/g
 /** The word behind the sign, at a word's beginning. */

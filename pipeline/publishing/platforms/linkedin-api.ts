@@ -2,10 +2,10 @@
  * Requests to LinkedIn's versioned API (its documentation: "Versioning", "Posts API", "Refresh Tokens with OAuth 2.0").
  * Each version is supported for a year at least. LinkedIn answers 426 to one that has ended.
  */
-import { dayMs } from '../../schemas/time/time-zone.ts'
-import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
-import { type Renewal, renewedBy, renewToken } from './oauth2.ts'
-import { type Answer, type Asked, askProvider, odd, textIn } from './request.ts'
+import { dayMs } from '../../../schemas/time/time-zone.ts'
+import { type Call, type ErrorKind, ProviderError } from '../adapter.ts'
+import { type Renewal, renewedBy, renewToken } from '../oauth2.ts'
+import { type Answer, type Asked, askProvider, odd, textIn } from '../request.ts'
 
 /** The version of July 2026. */
 const linkedinVersion = '202607'

@@ -3,12 +3,12 @@
  * "Using OAuth 2.0 for Web Server Applications"). Access tokens hold for an hour; a refresh token gives the next one.
  */
 
-import { membersOf } from '../../schemas/json-object.ts'
-import { dayMs, wallTimeAt, wallToUtc } from '../../schemas/time/time-zone.ts'
-import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { dayMs, wallTimeAt, wallToUtc } from '../../../schemas/time/time-zone.ts'
+import { type Call, type ErrorKind, ProviderError } from '../adapter.ts'
+import { type ExpiringToken, signInBy } from '../oauth2.ts'
+import { type Answer, type Asked, askProvider, odd } from '../request.ts'
 import { googleTokenUrl, reasonIn } from './google-api.ts'
-import { type ExpiringToken, signInBy } from './oauth2.ts'
-import { type Answer, type Asked, askProvider, odd } from './request.ts'
 
 const youtubeApi = 'https://www.googleapis.com/youtube/v3'
 

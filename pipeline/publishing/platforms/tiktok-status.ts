@@ -2,11 +2,11 @@
  * How far a post on TikTok is ("Get Post Status"). A post is there once its state is PUBLISH_COMPLETE. Its own id follows
  * when TikTok has reviewed it, and only if everybody may see it.
  */
-import { within } from '../../runtime/deadline.ts'
-import { tiktokProcessingMs, tiktokReviewMs } from '../../schemas/limits/publish-limits.ts'
-import { type Pausing, ProviderError } from './adapter.ts'
-import { pollUntil } from './poll-until.ts'
-import { codes, textIn } from './request.ts'
+import { within } from '../../../runtime/deadline.ts'
+import { tiktokProcessingMs, tiktokReviewMs } from '../../../schemas/limits/publish-limits.ts'
+import { type Pausing, ProviderError } from '../adapter.ts'
+import { pollUntil } from '../poll-until.ts'
+import { codes, textIn } from '../request.ts'
 import { kindOfCode, post, type Signed, waitOfCode } from './tiktok-api.ts'
 
 export interface PostStatus {

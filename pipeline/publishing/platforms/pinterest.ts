@@ -6,8 +6,8 @@
  * this title and description among the board's newest.
  */
 
-import type { Figures } from '../../schemas/engagement.ts'
-import { membersOf } from '../../schemas/json-object.ts'
+import type { Figures } from '../../../schemas/engagement.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
 import {
   pinterestLinkLengthMax,
   pinterestListedMs,
@@ -16,9 +16,9 @@ import {
   providerClockOffMs,
   providerListBytesMax,
   providerUploadMs,
-} from '../../schemas/limits/publish-limits.ts'
-import { linksIn } from '../../schemas/reference/links-in-text.ts'
-import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { linksIn } from '../../../schemas/reference/links-in-text.ts'
+import { kindOf as mediaKindOf } from '../../../schemas/reference/providers.ts'
 import {
   type Adapter,
   asRefused,
@@ -29,13 +29,13 @@ import {
   type Publication,
   type Published,
   type PublishedMedia,
-} from './adapter.ts'
-import { comparable, cutTitle } from './cut-text.ts'
-import { firstOwn, lookTwice } from './look-up.ts'
-import { base64Body, formBody } from './media-body.ts'
-import { type Renewal, renewedBy, renewToken } from './oauth2.ts'
-import { pollUntil } from './poll-until.ts'
-import { type Answer, type Asked, askProvider, countIn, listIn, objectIn, odd, textIn } from './request.ts'
+} from '../adapter.ts'
+import { comparable, cutTitle } from '../cut-text.ts'
+import { firstOwn, lookTwice } from '../look-up.ts'
+import { base64Body, formBody } from '../media-body.ts'
+import { type Renewal, renewedBy, renewToken } from '../oauth2.ts'
+import { pollUntil } from '../poll-until.ts'
+import { type Answer, type Asked, askProvider, countIn, listIn, objectIn, odd, textIn } from '../request.ts'
 
 export interface PinterestCredentials {
   readonly accessToken: string

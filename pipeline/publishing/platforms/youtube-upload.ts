@@ -8,10 +8,10 @@ import {
   providerUploadMs,
   youtubeFailuresMax,
   youtubePartBytes,
-} from '../../schemas/limits/publish-limits.ts'
-import { asUnpublished, ProviderError, type PublishedMedia } from './adapter.ts'
-import { partBody } from './media-body.ts'
-import { type Answer, odd } from './request.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { asUnpublished, ProviderError, type PublishedMedia } from '../adapter.ts'
+import { partBody } from '../media-body.ts'
+import { type Answer, odd } from '../request.ts'
 import { ask, type Calling, type Fields } from './youtube-api.ts'
 
 export interface Upload {

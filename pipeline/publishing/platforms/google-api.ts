@@ -1,5 +1,5 @@
 /** Parts that all interfaces of Google have (its documentation: "Using OAuth 2.0", "Standard error responses"). */
-import { membersOf } from '../../schemas/json-object.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
 
 export const googleTokenUrl = 'https://oauth2.googleapis.com/token'
 

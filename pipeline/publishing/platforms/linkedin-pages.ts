@@ -1,9 +1,9 @@
 /** Whose a token of LinkedIn is, and the pages that the person administers (its documentation: "Organization Access Control"). */
-import { membersOf } from '../../schemas/json-object.ts'
-import { accountChoicesMax } from '../../schemas/limits/publish-limits.ts'
-import { ProviderError } from './adapter.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { accountChoicesMax } from '../../../schemas/limits/publish-limits.ts'
+import { ProviderError } from '../adapter.ts'
+import { listIn, objectIn, textIn } from '../request.ts'
 import { ask, pagePrefix, type Signed } from './linkedin-api.ts'
-import { listIn, objectIn, textIn } from './request.ts'
 
 /** @throws ProviderError */
 export async function describePerson(call: Signed) {

@@ -2,13 +2,13 @@
  * First comments on LinkedIn (its documentation: "Comments API"), as the person or the page that published the post. A
  * page's comments are listed, so an earlier attempt's is looked for. No scope of apps lists those of a person.
  */
-import { membersOf } from '../../schemas/json-object.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
 import {
   linkedinListedMs,
   linkedinPostsEach,
   linkedinPublishMs,
   providerClockOffMs,
-} from '../../schemas/limits/publish-limits.ts'
+} from '../../../schemas/limits/publish-limits.ts'
 import {
   asRefused,
   type CommentWriter,
@@ -17,12 +17,12 @@ import {
   ProviderError,
   type Publication,
   type Published,
-} from './adapter.ts'
-import { withPermission } from './first-comments.ts'
+} from '../adapter.ts'
+import { withPermission } from '../first-comments.ts'
+import { lookTwice } from '../look-up.ts'
+import { objectIn, odd } from '../request.ts'
 import { ask, type Calling, isPage, type LinkedinCredentials } from './linkedin-api.ts'
 import { isSamePlainText } from './linkedin-text.ts'
-import { lookTwice } from './look-up.ts'
-import { objectIn, odd } from './request.ts'
 
 const permission = {
   toWrite: 'the scope w_member_social_feed, for a page w_organization_social_feed',

@@ -5,10 +5,10 @@
  * TikTok knows no key of ours and lists nothing, but names a publication, and tells by that name what became of it. A
  * video has its name before its last bytes.
  */
-import { tiktokArrivalMs } from '../../schemas/limits/publish-limits.ts'
-import { type Privacy, privacies } from '../../schemas/reference/account-fields.ts'
-import { type Adapter, ProviderError, type Published } from './adapter.ts'
-import { type ExpiringToken, isDue } from './oauth2.ts'
+import { tiktokArrivalMs } from '../../../schemas/limits/publish-limits.ts'
+import { type Privacy, privacies } from '../../../schemas/reference/account-fields.ts'
+import { type Adapter, ProviderError, type Published } from '../adapter.ts'
+import { type ExpiringToken, isDue } from '../oauth2.ts'
 import {
   type Calling,
   type Creator,

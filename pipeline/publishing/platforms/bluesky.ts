@@ -5,12 +5,15 @@
  * each further attempt the record is asked for.
  */
 
-import { type Figures, sumOf } from '../../schemas/engagement.ts'
-import { membersOf } from '../../schemas/json-object.ts'
-import { blueskyPostsEach } from '../../schemas/limits/engagement-limits.ts'
-import { linkCardMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
-import { providers } from '../../schemas/reference/providers.ts'
-import { type Adapter, type Call, externalIdOf, ProviderError, type Published, type Reach } from './adapter.ts'
+import { type Figures, sumOf } from '../../../schemas/engagement.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import { blueskyPostsEach } from '../../../schemas/limits/engagement-limits.ts'
+import { linkCardMs, providerUploadMs } from '../../../schemas/limits/publish-limits.ts'
+import { providers } from '../../../schemas/reference/providers.ts'
+import { type Adapter, type Call, externalIdOf, ProviderError, type Published, type Reach } from '../adapter.ts'
+import { readLinkCard } from '../link-card.ts'
+import { bufferBody, pictureBody, type SentBody } from '../media-body.ts'
+import { type Answer, askProvider, countIn, objectIn, odd, textIn } from '../request.ts'
 import {
   type Blob,
   handlesIn,
@@ -21,9 +24,6 @@ import {
   recordOf,
   type UploadedMedia,
 } from './bluesky-record.ts'
-import { readLinkCard } from './link-card.ts'
-import { bufferBody, pictureBody, type SentBody } from './media-body.ts'
-import { type Answer, askProvider, countIn, objectIn, odd, textIn } from './request.ts'
 
 export interface BlueskyCredentials {
   /** Root of the server, without a slash at its end. */

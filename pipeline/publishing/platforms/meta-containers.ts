@@ -5,9 +5,9 @@
  *
  * Meta knows no key of ours: later attempts look for the text among the account's newest posts.
  */
-import { membersOf } from '../../schemas/json-object.ts'
-import type { MediaKind } from '../../schemas/reference/providers.ts'
-import { kindOf } from '../../schemas/reference/providers.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
+import type { MediaKind } from '../../../schemas/reference/providers.ts'
+import { kindOf } from '../../../schemas/reference/providers.ts'
 import {
   type Adapter,
   externalIdOf,
@@ -15,7 +15,9 @@ import {
   type Published,
   type PublishedMedia,
   type ReplyTo,
-} from './adapter.ts'
+} from '../adapter.ts'
+import { pollUntil } from '../poll-until.ts'
+import { cutText, textIn } from '../request.ts'
 import {
   type Calling,
   type Fields,
@@ -29,8 +31,6 @@ import {
   post,
   publishBy,
 } from './meta-api.ts'
-import { pollUntil } from './poll-until.ts'
-import { cutText, textIn } from './request.ts'
 
 export interface ContainerPlatform {
   /** As `publish_result` names it. */

@@ -8,10 +8,10 @@ import {
   providerUploadMs,
   tiktokFailuresMax,
   tiktokPartBytes,
-} from '../../schemas/limits/publish-limits.ts'
-import { ProviderError, type PublishedMedia } from './adapter.ts'
-import { partBody } from './media-body.ts'
-import { type Answer, askProvider, odd, textIn } from './request.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { ProviderError, type PublishedMedia } from '../adapter.ts'
+import { partBody } from '../media-body.ts'
+import { type Answer, askProvider, odd, textIn } from '../request.ts'
 import { type Calling, type Fields, post } from './tiktok-api.ts'
 import { readStatus } from './tiktok-status.ts'
 

@@ -3,7 +3,7 @@
  * adds a link to the post's own media, and escapes `&`, `<` and `>` (X's documentation of the Post object).
  */
 import { domainToUnicode } from 'node:url'
-import type { ReplyTo } from './adapter.ts'
+import type { ReplyTo } from '../adapter.ts'
 
 interface ShownLink {
   readonly url?: string

@@ -2,13 +2,13 @@
  * Professional accounts on Instagram, by the access token of the page on Facebook that they are connected to (Meta's
  * documentation: "Instagram Platform: Content Publishing", with Facebook Login). A video alone becomes a reel.
  */
-import { instagramCommentsEach } from '../../schemas/limits/publish-limits.ts'
-import { type Adapter, ProviderError } from './adapter.ts'
+import { instagramCommentsEach } from '../../../schemas/limits/publish-limits.ts'
+import { type Adapter, ProviderError } from '../adapter.ts'
+import { countIn, objectIn, textIn } from '../request.ts'
 import { readPage } from './facebook.ts'
 import { facebookApi, find, idIn, listPosts, type MetaCredentials } from './meta-api.ts'
 import { metaComments } from './meta-comments.ts'
 import { type ContainerPlatform, containerAdapter, postsOf } from './meta-containers.ts'
-import { countIn, objectIn, textIn } from './request.ts'
 
 const platform: ContainerPlatform = {
   name: 'instagram',

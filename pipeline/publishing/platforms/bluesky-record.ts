@@ -1,8 +1,8 @@
 /** A post as a record of `app.bsky.feed.post`: its key, its links, mentions and tags, and its media. */
-import { postThreadMax } from '../../schemas/limits/api-limits.ts'
-import { linksIn } from '../../schemas/reference/links-in-text.ts'
-import type { Publication, Published, PublishedMedia } from './adapter.ts'
-import type { LinkCard } from './link-card.ts'
+import { postThreadMax } from '../../../schemas/limits/api-limits.ts'
+import { linksIn } from '../../../schemas/reference/links-in-text.ts'
+import type { Publication, Published, PublishedMedia } from '../adapter.ts'
+import type { LinkCard } from '../link-card.ts'
 
 export const postCollection = 'app.bsky.feed.post'
 

@@ -5,19 +5,19 @@
  */
 
 import { createHmac } from 'node:crypto'
-import { membersOf } from '../../schemas/json-object.ts'
+import { membersOf } from '../../../schemas/json-object.ts'
 import {
   metaListedMs,
   metaPostsEach,
   metaPublishMs,
   providerClockOffMs,
   providerListBytesMax,
-} from '../../schemas/limits/publish-limits.ts'
-import { asRefused, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
-import { comparable } from './cut-text.ts'
-import { firstOwn, lookTwice } from './look-up.ts'
-import { bufferBody } from './media-body.ts'
-import { type Answer, type Asked, askProvider, listIn, odd, textIn } from './request.ts'
+} from '../../../schemas/limits/publish-limits.ts'
+import { asRefused, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from '../adapter.ts'
+import { comparable } from '../cut-text.ts'
+import { firstOwn, lookTwice } from '../look-up.ts'
+import { bufferBody } from '../media-body.ts'
+import { type Answer, type Asked, askProvider, listIn, odd, textIn } from '../request.ts'
 
 export const facebookApi = 'https://graph.facebook.com/v25.0'
 

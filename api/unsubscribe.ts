@@ -4,7 +4,7 @@
  * no look-up, and a recipient who is gone can't be told from one that was there. Held by test/integration/reports.test.ts.
  */
 import type { Postgres } from '../postgres/client.ts'
-import { unsubscribe } from '../postgres/tables/report-recipients.ts'
+import { unsubscribe } from '../postgres/tables/messages/report-recipients.ts'
 import type { SecretBox } from '../runtime/crypto/secret-box.ts'
 import { readUnsubscribeToken, type Subscription } from '../runtime/crypto/unsubscribe-token.ts'
 import type { RequestHead } from '../runtime/http/head.ts'

@@ -1,6 +1,6 @@
 /** One round of `ship`: the same segments, under new ids, into one of the two tables. */
 import { fold } from '../pipeline/fold/fold.ts'
-import { advanceMark, leaseSegments } from '../postgres/tables/segment-leases.ts'
+import { advanceMark, leaseSegments } from '../postgres/tables/operation/segment-leases.ts'
 import { segmentLeaseSize } from '../schemas/limits/log-limits.ts'
 import { insertSegments, type Segment, stampIds } from './data/segments.ts'
 import type { Installation } from './installation.ts'

@@ -1,6 +1,6 @@
 /** Writes the command line's changes to the workspace's audit log. */
 import type { Queryable } from '../postgres/client.ts'
-import { appendSystemChange } from '../postgres/tables/audit.ts'
+import { appendSystemChange } from '../postgres/tables/workspaces/audit.ts'
 
 /** To be the last statement of the transaction. @param action `api_key.create`: the resource's type and what was done */
 export function auditCommand(

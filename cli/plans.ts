@@ -1,4 +1,4 @@
-import { type PlanKey, planKeys } from '../postgres/tables/workspaces.ts'
+import { type PlanKey, planKeys } from '../postgres/tables/workspaces/workspaces.ts'
 
 /** Choices of plan on the command line. */
 export const planChoices = [...planKeys, 'none'] as const

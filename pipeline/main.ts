@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
-import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
+import { bindServiceKey } from '../postgres/tables/operation/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { type Config, readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'

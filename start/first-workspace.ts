@@ -3,10 +3,10 @@
  * audit row. Held by test/integration/first-workspace.test.ts.
  */
 import type { Postgres, Queryable } from '../postgres/client.ts'
-import { createApiKey, findApiKey } from '../postgres/tables/api-keys.ts'
-import { appendSystemChange } from '../postgres/tables/audit.ts'
-import { createTrackingKey, currentTrackingKey } from '../postgres/tables/tracking-keys.ts'
-import { createWorkspace, listWorkspaces } from '../postgres/tables/workspaces.ts'
+import { createApiKey, findApiKey } from '../postgres/tables/workspaces/api-keys.ts'
+import { appendSystemChange } from '../postgres/tables/workspaces/audit.ts'
+import { createTrackingKey, currentTrackingKey } from '../postgres/tables/workspaces/tracking-keys.ts'
+import { createWorkspace, listWorkspaces } from '../postgres/tables/workspaces/workspaces.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { sha256Of } from '../schemas/keys.ts'
 import { scopes } from '../schemas/scopes.ts'

@@ -1,6 +1,6 @@
 /** Rows of the audit log about changes that people make to their own account, or an owner to a member’s. */
 import type { Queryable } from '../../postgres/client.ts'
-import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import { appendAuditEvent } from '../../postgres/tables/workspaces/audit.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { addressOf, type RestGateway } from '../transports/rest.ts'
 

@@ -3,9 +3,10 @@
  * current one, as a browser that is left open must not become somebody else's account. All other sessions end. The address
  * may name the workspace that the tab shows, and so does the way back. Held by test/integration/members.test.ts.
  */
-import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import { changePassword, findPasswordHash } from '../../postgres/tables/owner-passwords.ts'
-import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+
+import { changePassword, findPasswordHash } from '../../postgres/tables/members/owner-passwords.ts'
+import { beginBrowserSession } from '../../postgres/tables/members/owner-sessions.ts'
+import type { Authenticated } from '../../postgres/tables/workspaces/api-keys.ts'
 import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'

@@ -1,5 +1,5 @@
 /** Costs of the demo workspace's advertisements, on each day of its made-up visits. */
-import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
+import { replaceAdSpend } from '../../postgres/tables/revenue/ad-spend.ts'
 import { demoDays } from '../../schemas/limits/seed-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { CallContext } from '../operations/define.ts'

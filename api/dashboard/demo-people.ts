@@ -1,8 +1,8 @@
 /** Made-up people for the demo workspace: some of its visitors said who they are, and some of these paid. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { type InboxRow, insertInboxRows } from '../../postgres/tables/inbox.ts'
-import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
+import { type InboxRow, insertInboxRows } from '../../postgres/tables/people/inbox.ts'
+import { recordRevenue } from '../../postgres/tables/revenue/revenue-ledger.ts'
 import { demoPaymentsMax, demoPeopleMax } from '../../schemas/limits/seed-limits.ts'
 import type { RevenueFacts } from '../../schemas/revenue.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'

@@ -1,6 +1,6 @@
 /** Simulated accounts of the demo workspace, and posts to them: published ones, scheduled ones and drafts. Nothing is sent to a platform. */
 import { connectAccount } from '../../pipeline/connecting/connect-account.ts'
-import { markPostScheduled } from '../../postgres/tables/posts.ts'
+import { markPostScheduled } from '../../postgres/tables/posts/posts.ts'
 import { dayMs, hourMs } from '../../schemas/time/time-zone.ts'
 import type { CallContext } from '../operations/define.ts'
 import { createPost } from '../operations/posts/create-post.ts'

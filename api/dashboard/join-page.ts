@@ -1,5 +1,5 @@
 /** The page of an invitation: plain HTML, which runs no script. */
-import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
+import type { OpenInvitation } from '../../postgres/tables/members/invitations.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'

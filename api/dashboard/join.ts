@@ -6,9 +6,9 @@
  * The token stands in the query, because the page has no script that could read a fragment. Caches, `Referer` and our log don't
  * get it, and it works once.
  */
-import { acceptInvitation, findInvitation, type OpenInvitation } from '../../postgres/tables/invitations.ts'
-import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
-import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'
+import { acceptInvitation, findInvitation, type OpenInvitation } from '../../postgres/tables/members/invitations.ts'
+import { beginBrowserSession } from '../../postgres/tables/members/owner-sessions.ts'
+import { isSecondFactorOn } from '../../postgres/tables/members/second-factors.ts'
 import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'

@@ -4,9 +4,10 @@
  * POST sets the password, which ends all sessions and links of the account. Held by
  * test/integration/account-mails.test.ts.
  */
-import { addForgottenPassword } from '../../postgres/tables/account-mails.ts'
-import { changePassword } from '../../postgres/tables/owner-passwords.ts'
-import { findPasswordReset, type OpenReset } from '../../postgres/tables/password-resets.ts'
+
+import { changePassword } from '../../postgres/tables/members/owner-passwords.ts'
+import { findPasswordReset, type OpenReset } from '../../postgres/tables/members/password-resets.ts'
+import { addForgottenPassword } from '../../postgres/tables/messages/account-mails.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'

@@ -4,8 +4,8 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/members/owner-sessions.ts'
+import type { Authenticated } from '../../postgres/tables/workspaces/api-keys.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'

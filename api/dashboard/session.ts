@@ -1,7 +1,7 @@
 /** The session of a member's browser: its cookie, and which requests may be the browser's own. */
 import type { Queryable } from '../../postgres/client.ts'
-import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import { type ArrivingBrowser, findBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import { type ArrivingBrowser, findBrowserSession } from '../../postgres/tables/members/owner-sessions.ts'
+import type { Authenticated } from '../../postgres/tables/workspaces/api-keys.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'

@@ -1,9 +1,9 @@
 /** Signs a member's browser in: by a link on this machine, or by e-mail and password from anywhere. */
 import { isIP } from 'node:net'
-import { findOwnerPassword, lockPassword } from '../../postgres/tables/owner-passwords.ts'
-import { beginBrowserSession, signInByLink } from '../../postgres/tables/owner-sessions.ts'
-import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'
-import { beginSignInStep } from '../../postgres/tables/sign-in-steps.ts'
+import { findOwnerPassword, lockPassword } from '../../postgres/tables/members/owner-passwords.ts'
+import { beginBrowserSession, signInByLink } from '../../postgres/tables/members/owner-sessions.ts'
+import { isSecondFactorOn } from '../../postgres/tables/members/second-factors.ts'
+import { beginSignInStep } from '../../postgres/tables/members/sign-in-steps.ts'
 import { isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'

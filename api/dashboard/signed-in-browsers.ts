@@ -3,7 +3,11 @@
  * address may name the workspace that the tab shows, and so do those of its links. Held by test/integration/signed-in-browsers.test.ts.
  */
 
-import { type BrowserSession, endBrowserSessionsOf, listBrowserSessions } from '../../postgres/tables/owner-sessions.ts'
+import {
+  type BrowserSession,
+  endBrowserSessionsOf,
+  listBrowserSessions,
+} from '../../postgres/tables/members/owner-sessions.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'

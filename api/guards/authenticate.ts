@@ -5,8 +5,8 @@
  * Every bad key gets the same answer, whatever is wrong with it.
  */
 import type { Queryable } from '../../postgres/client.ts'
-import { type Authenticated, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
-import { findConnectedApp } from '../../postgres/tables/connected-apps.ts'
+import { findConnectedApp } from '../../postgres/tables/members/connected-apps.ts'
+import { type Authenticated, findApiKey, touchApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { problem } from '../../schemas/errors/problems.ts'

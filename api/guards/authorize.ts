@@ -1,5 +1,5 @@
 /** Refusals of a valid key: 402 without a plan, 403 outside its workspace and scopes. */
-import type { Standing } from '../../postgres/tables/api-keys.ts'
+import type { Standing } from '../../postgres/tables/workspaces/api-keys.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { publishScope, viewScope } from '../../schemas/scopes.ts'
 import type { Operation } from '../operations/define.ts'

@@ -3,8 +3,8 @@
  * for itself. A window begins with its first request.
  */
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import type { PlanKey } from '../../postgres/tables/workspaces.ts'
+import type { Authenticated } from '../../postgres/tables/workspaces/api-keys.ts'
+import type { PlanKey } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { networkOf } from '../../runtime/http/network-of.ts'
 import { sha256Of } from '../../schemas/keys.ts'

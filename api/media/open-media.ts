@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/client.ts'
-import { findMedia } from '../../postgres/tables/media.ts'
+import { findMedia } from '../../postgres/tables/posts/media.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import { problem } from '../../schemas/errors/problems.ts'

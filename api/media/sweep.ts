@@ -6,7 +6,7 @@
  * older than their workspace: another Postgres has given its number again.
  */
 import type { Postgres } from '../../postgres/client.ts'
-import { findMediaBytes, listMediaOwners, lockMediaBytes } from '../../postgres/tables/media.ts'
+import { findMediaBytes, listMediaOwners, lockMediaBytes } from '../../postgres/tables/posts/media.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import type { Log } from '../../runtime/log.ts'

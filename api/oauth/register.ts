@@ -1,6 +1,6 @@
 /** POST /oauth/register: an app tells its name and where answers go (RFC 7591). It gets an id and no secret. */
 import type { Postgres } from '../../postgres/client.ts'
-import { registerClient } from '../../postgres/tables/oauth-clients.ts'
+import { registerClient } from '../../postgres/tables/members/oauth-clients.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'

@@ -10,8 +10,8 @@ import {
   type IssuedTokens,
   refreshConnection,
   type TokenRefusal,
-} from '../../postgres/tables/connected-apps.ts'
-import { findClient } from '../../postgres/tables/oauth-clients.ts'
+} from '../../postgres/tables/members/connected-apps.ts'
+import { findClient } from '../../postgres/tables/members/oauth-clients.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'

@@ -5,7 +5,7 @@
 import type { z } from 'zod'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
+import type { PlanKey, Workspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'

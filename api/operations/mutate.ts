@@ -12,15 +12,15 @@
  * Held by test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import { insertOutbox } from '../../postgres/tables/webhooks/outbox.ts'
+import type { Authenticated } from '../../postgres/tables/workspaces/api-keys.ts'
+import { appendAuditEvent } from '../../postgres/tables/workspaces/audit.ts'
 import {
   findIdempotencyRecord,
   type IdempotencyRecord,
   insertIdempotencyRecord,
   tryLockIdempotencyKey,
-} from '../../postgres/tables/idempotency.ts'
-import { insertOutbox } from '../../postgres/tables/outbox.ts'
+} from '../../postgres/tables/workspaces/idempotency.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { lacking } from '../guards/authorize.ts'

@@ -1,7 +1,7 @@
 /** The operations of what a workspace has under names of its own: listed, made, changed, deleted. */
 import { z } from 'zod'
 import type { Chosen, NamedRow, NamedRows } from '../../postgres/tables/named-rows.ts'
-import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { idInPath } from '../../schemas/lax.ts'
 import { type Scope, viewScope } from '../../schemas/scopes.ts'

@@ -4,8 +4,8 @@
  * The rate limiter takes its token right after the key. So refused calls count too, and their answers have its headers.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import { findIdempotencyRecord } from '../../postgres/tables/idempotency.ts'
+import type { Authenticated } from '../../postgres/tables/workspaces/api-keys.ts'
+import { findIdempotencyRecord } from '../../postgres/tables/workspaces/idempotency.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'

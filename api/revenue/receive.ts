@@ -4,10 +4,10 @@
  * asks the provider to send it again. A repeat changes nothing if the first was stored after all.
  */
 import type { Postgres } from '../../postgres/client.ts'
-import { tellPayments } from '../../postgres/tables/conversion-messages.ts'
-import { readRevenueConnection } from '../../postgres/tables/revenue-connections.ts'
-import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
-import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { tellPayments } from '../../postgres/tables/messages/conversion-messages.ts'
+import { readRevenueConnection } from '../../postgres/tables/revenue/revenue-connections.ts'
+import { recordRevenue } from '../../postgres/tables/revenue/revenue-ledger.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'

@@ -1,6 +1,6 @@
 /** When a link ends, and where it leads then. */
 import type { z } from 'zod'
-import type { LinkFields } from '../../postgres/tables/links.ts'
+import type { LinkFields } from '../../postgres/tables/links/links.ts'
 import { invalid } from '../../schemas/errors/problems.ts'
 import { type Loc, valueError } from '../../schemas/errors/validation-errors.ts'
 import type { LinkUpdate } from '../../schemas/resources/link.ts'

@@ -7,9 +7,9 @@ import {
   insertLinkWithKey,
   type NewLink,
   type TrackedLink,
-} from '../../postgres/tables/links.ts'
-import { linksOfKeys } from '../../postgres/tables/links-known.ts'
-import { domainsOfHosts } from '../../postgres/tables/short-domains.ts'
+} from '../../postgres/tables/links/links.ts'
+import { linksOfKeys } from '../../postgres/tables/links/links-known.ts'
+import { domainsOfHosts } from '../../postgres/tables/links/short-domains.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import type { PublicHosts } from '../../runtime/public-hosts.ts'

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { Queryable } from '../../postgres/client.ts'
-import { listDomains } from '../../postgres/tables/short-domains.ts'
+import { listDomains } from '../../postgres/tables/links/short-domains.ts'
 import { type PublicHosts, shortLinkPathOf } from '../../runtime/public-hosts.ts'
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../schemas/exclusions.ts'

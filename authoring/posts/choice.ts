@@ -1,9 +1,9 @@
 /** The accounts, media and captions that a post names, as far as the workspace has them. */
 import type { z } from 'zod'
 import type { Queryable } from '../../postgres/client.ts'
-import type { ChosenTarget } from '../../postgres/tables/post-targets.ts'
-import { type PostedMedia, readPostedMedia, type ThreadPart } from '../../postgres/tables/posts.ts'
-import { readSocialAccounts, type SocialAccount } from '../../postgres/tables/social-accounts.ts'
+import { readSocialAccounts, type SocialAccount } from '../../postgres/tables/accounts/social-accounts.ts'
+import type { ChosenTarget } from '../../postgres/tables/posts/post-targets.ts'
+import { type PostedMedia, readPostedMedia, type ThreadPart } from '../../postgres/tables/posts/posts.ts'
 import { lengthOf } from '../../schemas/code-points.ts'
 import { invalid } from '../../schemas/errors/problems.ts'
 import { valueError } from '../../schemas/errors/validation-errors.ts'

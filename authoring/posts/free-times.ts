@@ -1,6 +1,6 @@
 /** The posting times that a post may still take. */
 import type { Queryable } from '../../postgres/client.ts'
-import { freeAmong, listPostingTimes } from '../../postgres/tables/posting-times.ts'
+import { freeAmong, listPostingTimes } from '../../postgres/tables/posts/posting-times.ts'
 import { queueDaysMax } from '../../schemas/limits/publish-limits.ts'
 import { type WeeklyTime, weeklyMoments } from '../../schemas/time/weekly-times.ts'
 

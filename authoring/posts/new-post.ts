@@ -1,8 +1,8 @@
 /** Makes a draft of what a post has, for whoever writes it: a caller, or a feed. */
 import type { z } from 'zod'
 import type { Queryable } from '../../postgres/client.ts'
-import { setPostTargets } from '../../postgres/tables/post-targets.ts'
-import { insertPost, type Post, readPost, setPostMedia } from '../../postgres/tables/posts.ts'
+import { setPostTargets } from '../../postgres/tables/posts/post-targets.ts'
+import { insertPost, type Post, readPost, setPostMedia } from '../../postgres/tables/posts/posts.ts'
 import { invalid } from '../../schemas/errors/problems.ts'
 import type { PostCreate } from '../../schemas/resources/post.ts'
 import { mediaOf, namedIn, readChoice, targetsOf, threadOf } from './choice.ts'

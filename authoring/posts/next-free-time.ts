@@ -1,6 +1,6 @@
 /** Puts a post into the queue: it goes out at the next posting time that is free. */
 import type { Queryable } from '../../postgres/client.ts'
-import { markPostScheduled, type Post, readPost } from '../../postgres/tables/posts.ts'
+import { markPostScheduled, type Post, readPost } from '../../postgres/tables/posts/posts.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { readFreeTimes } from './free-times.ts'
 import { requireReady } from './stored.ts'

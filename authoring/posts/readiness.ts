@@ -2,8 +2,9 @@
  * Whether a post can be published as it is, by the table of providers. Decides only; who asks has read what it needs.
  * Held by test/unit/readiness.test.ts and test/property/post-input.test.ts; docs/posts.md says the same to users.
  */
-import type { PostedMedia } from '../../postgres/tables/posts.ts'
-import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
+
+import type { SocialAccount } from '../../postgres/tables/accounts/social-accounts.ts'
+import type { PostedMedia } from '../../postgres/tables/posts/posts.ts'
 import { isBlank, lengthOf } from '../../schemas/code-points.ts'
 import { counted } from '../../schemas/errors/validation-errors.ts'
 import { type CaptionCount, captionCounts } from '../../schemas/reference/caption-counts.ts'

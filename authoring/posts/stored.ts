@@ -1,6 +1,6 @@
 /** Reads what a stored post refers to, and checks its readiness. */
 import type { Queryable } from '../../postgres/client.ts'
-import type { Post, PostTarget } from '../../postgres/tables/posts.ts'
+import type { Post, PostTarget } from '../../postgres/tables/posts/posts.ts'
 import { invalid } from '../../schemas/errors/problems.ts'
 import { type Choice, type Named, readChoice } from './choice.ts'
 import { errorsAmong, type Issue, refusalsOf } from './issue.ts'

@@ -4,9 +4,9 @@
  * that has n.
  */
 import { randomUUID } from 'node:crypto'
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/workspaces/tracking-keys.ts'
+import { createWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { readOverview } from '../data/seeded.ts'

@@ -4,15 +4,15 @@
  */
 import { randomUUID } from 'node:crypto'
 import { connectPostgres } from '../../postgres/client.ts'
-import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import { setPostTargets } from '../../postgres/tables/posts/post-targets.ts'
+import { insertPost, listPosts, readPost, setPostMedia } from '../../postgres/tables/posts/posts.ts'
+import { insertOutbox } from '../../postgres/tables/webhooks/outbox.ts'
+import { appendAuditEvent } from '../../postgres/tables/workspaces/audit.ts'
 import {
   findIdempotencyRecord,
   insertIdempotencyRecord,
   tryLockIdempotencyKey,
-} from '../../postgres/tables/idempotency.ts'
-import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { setPostTargets } from '../../postgres/tables/post-targets.ts'
-import { insertPost, listPosts, readPost, setPostMedia } from '../../postgres/tables/posts.ts'
+} from '../../postgres/tables/workspaces/idempotency.ts'
 import { uws } from '../../runtime/http/uws.ts'
 
 const pg = connectPostgres(process.argv[2]!)

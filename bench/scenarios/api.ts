@@ -3,10 +3,10 @@
  * difference is the cost of checks, idempotency, audit and the shaping of answers.
  */
 import { join } from 'node:path'
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { setPostTargets } from '../../postgres/tables/post-targets.ts'
-import { insertPost } from '../../postgres/tables/posts.ts'
-import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
+import { connectSocialAccount } from '../../postgres/tables/accounts/social-accounts.ts'
+import { setPostTargets } from '../../postgres/tables/posts/post-targets.ts'
+import { insertPost } from '../../postgres/tables/posts/posts.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'
 import { startChild } from '../child.ts'

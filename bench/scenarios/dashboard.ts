@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { dashboardGzipBytesMax } from '../../schemas/limits/script-limits.ts'

@@ -3,8 +3,8 @@
  * its person is in `GET /v1/people`, while other events come in. All services share one core.
  */
 import { randomUUID } from 'node:crypto'
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
+import { connectSocialAccount } from '../../postgres/tables/accounts/social-accounts.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'

@@ -1,6 +1,7 @@
 /** The list of people and its search, at a million contacts and five million visitors, from one API process. */
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { makeMissingBuilds, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
+
+import { makeMissingBuilds, readCurrentBuild } from '../../postgres/tables/figures/figure-builds.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { ask } from '../asking.ts'
 import type { BenchSettings, ScenarioResult } from '../bench.ts'

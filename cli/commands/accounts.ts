@@ -4,8 +4,8 @@ import {
   disconnectAccount as disconnect,
 } from '../../pipeline/connecting/connect-account.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
-import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
-import { type ConnectedAccount, listSocialAccounts } from '../../postgres/tables/social-accounts.ts'
+import { serializeAccount } from '../../postgres/tables/accounts/serialize-account.ts'
+import { type ConnectedAccount, listSocialAccounts } from '../../postgres/tables/accounts/social-accounts.ts'
 import { socialAccountNameLengthMax } from '../../schemas/limits/api-limits.ts'
 import { privacies } from '../../schemas/reference/account-fields.ts'
 import { platforms } from '../../schemas/reference/providers.ts'

@@ -1,5 +1,5 @@
 /** The installation's apps at platforms, by which members sign in there to connect social accounts. */
-import { listPlatformApps, putPlatformApp, removePlatformApp } from '../../postgres/tables/platform-apps.ts'
+import { listPlatformApps, putPlatformApp, removePlatformApp } from '../../postgres/tables/accounts/platform-apps.ts'
 import { makeSecretBox, platformAppsPurpose } from '../../runtime/crypto/secret-box.ts'
 import { platformAppIdLengthMax, platformAppScopesLengthMax } from '../../schemas/limits/publish-limits.ts'
 import { appPlatforms, signInReturnPath } from '../../schemas/reference/sign-in-platforms.ts'

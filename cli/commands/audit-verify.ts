@@ -1,4 +1,4 @@
-import { listAuditedWorkspaces, verifyAuditChain } from '../../postgres/tables/audit.ts'
+import { listAuditedWorkspaces, verifyAuditChain } from '../../postgres/tables/workspaces/audit.ts'
 import { auditVerifyDeadlineMs } from '../../schemas/limits/api-limits.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
 import { table } from '../table.ts'

@@ -1,9 +1,9 @@
 /** CSV files with a column for each field: payments, exchange rates, costs of ads. */
 import { customFields, readCustom } from '../../api/revenue/providers/custom.ts'
-import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
-import type { ReportedFacts } from '../../postgres/tables/reported-payments.ts'
-import { listOtherAmounts, recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
-import { replaceRates } from '../../postgres/tables/revenue-rates.ts'
+import { replaceAdSpend } from '../../postgres/tables/revenue/ad-spend.ts'
+import type { ReportedFacts } from '../../postgres/tables/revenue/reported-payments.ts'
+import { listOtherAmounts, recordRevenue } from '../../postgres/tables/revenue/revenue-ledger.ts'
+import { replaceRates } from '../../postgres/tables/revenue/revenue-rates.ts'
 import { type Parsed, parsePart } from '../../schemas/errors/zod-errors.ts'
 import { importLinesEach } from '../../schemas/limits/revenue-limits.ts'
 import { AdLine, RateLine, RevenueLine } from '../../schemas/revenue-imports.ts'

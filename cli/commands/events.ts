@@ -1,8 +1,8 @@
 /** Events of the past, in and out. */
 import { statSync } from 'node:fs'
 import type { Queryable } from '../../postgres/client.ts'
-import { isErasing } from '../../postgres/tables/erasures.ts'
-import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { isErasing } from '../../postgres/tables/people/erasures.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { eventNameLengthMax } from '../../schemas/limits/event-limits.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { auditCommand } from '../audit-command.ts'

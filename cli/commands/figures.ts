@@ -1,9 +1,9 @@
 /** Rows that figures are made of: how far they are, whether they are right, and making them anew. */
 import { countEvents } from '../../clickhouse/queries/event-span.ts'
 import { readPostgresClock } from '../../postgres/clock.ts'
-import { isErasing } from '../../postgres/tables/erasures.ts'
-import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
-import { rangesOf, readFoldedAsOf, readFoldProgress, readFoldState } from '../../postgres/tables/folds.ts'
+import { listOpenBuilds } from '../../postgres/tables/figures/figure-builds.ts'
+import { rangesOf, readFoldedAsOf, readFoldProgress, readFoldState } from '../../postgres/tables/figures/folds.ts'
+import { isErasing } from '../../postgres/tables/people/erasures.ts'
 import { subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { defineCommand, type Invocation } from '../command.ts'

@@ -1,5 +1,5 @@
 /** Jobs that failed for good. */
-import { askForRetry, countSetAsideJobs, listSetAsideJobs } from '../../postgres/tables/set-aside-jobs.ts'
+import { askForRetry, countSetAsideJobs, listSetAsideJobs } from '../../postgres/tables/operation/set-aside-jobs.ts'
 import { setAsideJobsListed, setAsideJobsListedMax } from '../../schemas/limits/store-limits.ts'
 import { CommandFailed, defineCommand, readId } from '../command.ts'
 import { tableOr } from '../table.ts'

@@ -1,6 +1,11 @@
 /** Secret keys and shared links, and the public key of tracking. */
-import { createApiKey, type ListedApiKey, listApiKeys, revokeApiKey } from '../../postgres/tables/api-keys.ts'
-import { createTrackingKey, retireTrackingKeys } from '../../postgres/tables/tracking-keys.ts'
+import {
+  createApiKey,
+  type ListedApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from '../../postgres/tables/workspaces/api-keys.ts'
+import { createTrackingKey, retireTrackingKeys } from '../../postgres/tables/workspaces/tracking-keys.ts'
 import { apiKeyNameLengthMax, trackingKeyGraceDays } from '../../schemas/limits/api-limits.ts'
 import { isScope, type Scope, scopes } from '../../schemas/scopes.ts'
 import { auditCommand } from '../audit-command.ts'

@@ -7,8 +7,8 @@ import {
   orderErasure,
   shortenInbox,
 } from '../../pipeline/people/order-erasure.ts'
-import type { BoundBrowser } from '../../postgres/tables/erased-person.ts'
-import { readErasure } from '../../postgres/tables/erasures.ts'
+import type { BoundBrowser } from '../../postgres/tables/people/erased-person.ts'
+import { readErasure } from '../../postgres/tables/people/erasures.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { currentTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { currentTrackingKey } from '../../postgres/tables/workspaces/tracking-keys.ts'
 import { isBotAgent, namedBotOf } from '../../schemas/reference/bots.ts'
 import {
   CommandFailed,

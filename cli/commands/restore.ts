@@ -1,7 +1,7 @@
 /** After a restore of Postgres: numbers and marks that its backup is behind with. */
 
 import { readPostgresClock } from '../../postgres/clock.ts'
-import { raiseDeadMarks, raiseRestoredLeases } from '../../postgres/tables/segment-leases.ts'
+import { raiseDeadMarks, raiseRestoredLeases } from '../../postgres/tables/operation/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { streams } from '../../schemas/event/row.ts'
 import { leaseSilentMs } from '../../schemas/limits/figure-limits.ts'

@@ -6,8 +6,8 @@ import {
   insertRevenueConnection,
   listRevenueConnections,
   replaceRevenueSecret,
-} from '../../postgres/tables/revenue-connections.ts'
-import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/revenue/revenue-connections.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
 import { revenueConnectionsMax } from '../../schemas/limits/revenue-limits.ts'
 import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'

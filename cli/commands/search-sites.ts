@@ -11,8 +11,8 @@ import {
   listSearchSites,
   type SearchSite,
   searchStateOf,
-} from '../../postgres/tables/search-sites.ts'
-import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/figures/search-sites.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { Config } from '../../runtime/config.ts'
 import { makeSecretBox, searchKeysPurpose } from '../../runtime/crypto/secret-box.ts'

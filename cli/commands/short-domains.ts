@@ -1,5 +1,5 @@
 /** Short domains of all workspaces, and an end of one whose host has changed hands. */
-import { listAllDomains, releaseHost } from '../../postgres/tables/operator-domains.ts'
+import { listAllDomains, releaseHost } from '../../postgres/tables/links/operator-domains.ts'
 import { readShortDomain } from '../../schemas/short-domain.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, UsageError } from '../command.ts'

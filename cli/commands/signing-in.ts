@@ -1,8 +1,8 @@
 /** How people get into the dashboard: a link, a password, and the end of a lost second factor. */
 
-import { EmailTaken, setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
-import { findFactorHolder, turnOffSecondFactor } from '../../postgres/tables/second-factors.ts'
+import { EmailTaken, setOwnerPassword } from '../../postgres/tables/members/owner-passwords.ts'
+import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
+import { findFactorHolder, turnOffSecondFactor } from '../../postgres/tables/members/second-factors.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { signInLinkMs } from '../../schemas/limits/api-limits.ts'

@@ -2,10 +2,10 @@
 
 import { createInterface } from 'node:readline/promises'
 import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { requireSecondFactor } from '../../postgres/tables/required-factors.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { requireSecondFactor } from '../../postgres/tables/members/required-factors.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/workspaces/tracking-keys.ts'
+import { readDeletion, requestDeletion } from '../../postgres/tables/workspaces/workspace-deletions.ts'
 import {
   changeWorkspace,
   createWorkspace,
@@ -15,7 +15,7 @@ import {
   SlugTaken,
   setPlan,
   slugPattern,
-} from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/workspaces/workspaces.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { workspaceNameLengthMax } from '../../schemas/limits/api-limits.ts'

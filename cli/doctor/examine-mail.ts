@@ -1,7 +1,7 @@
 /** The mail server of reports: whether it answers, and takes the user if there is one. Nothing is sent. */
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { countAllMailRecipients } from '../../postgres/tables/report-recipients.ts'
+import { countAllMailRecipients } from '../../postgres/tables/messages/report-recipients.ts'
 import { mailProbeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import type { Installation } from '../installation.ts'
 import { type Finding, failed, lineOf, ok, warning } from './finding.ts'

@@ -1,7 +1,7 @@
 /** Postgres, as far as what is promised rests on it: the schema is ours and whole, and what it commits stays. */
 import type { Postgres } from '../../postgres/client.ts'
 import { pendingInPostgres } from '../../postgres/migrate.ts'
-import { OtherSecretKey, requireSecretKey } from '../../postgres/tables/secret-key-check.ts'
+import { OtherSecretKey, requireSecretKey } from '../../postgres/tables/operation/secret-key-check.ts'
 import type { Installation } from '../installation.ts'
 import { type Check, type Finding, failed, lineOf, ok, warning } from './finding.ts'
 

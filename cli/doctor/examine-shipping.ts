@@ -1,7 +1,7 @@
 /** Work that the services do by themselves, seen from the stores: salts, the marks of shipping, the fold. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import type { LeaseHolder } from '../../postgres/tables/segment-leases.ts'
+import type { LeaseHolder } from '../../postgres/tables/operation/segment-leases.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 import { idsPerLease, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'

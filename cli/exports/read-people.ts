@@ -1,8 +1,8 @@
 /** Finds whose stored events are, by their own e-mail. The inbox has it, or the hash of the row is that of a contact. */
 import type { StoredEvent } from '../../clickhouse/queries/stored-events.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { readEmailsOfHashes } from '../../postgres/tables/contacts.ts'
-import { readInboxPeople } from '../../postgres/tables/inbox.ts'
+import { readEmailsOfHashes } from '../../postgres/tables/people/contacts.ts'
+import { readInboxPeople } from '../../postgres/tables/people/inbox.ts'
 import type { ExportedPerson } from './exported-line.ts'
 
 /** @returns the person of an event; nothing of events that named nobody, or somebody who was erased */

@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { milliseconds } from '../../postgres/clock.ts'
-import type { LeaseHolder, LeaseWatermark } from '../../postgres/tables/segment-leases.ts'
+import type { LeaseHolder, LeaseWatermark } from '../../postgres/tables/operation/segment-leases.ts'
 import { idsPerLease, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Installation } from '../installation.ts'
 

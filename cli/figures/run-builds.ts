@@ -2,8 +2,13 @@
 import { BuildError, buildNextPart } from '../../pipeline/fold/build.ts'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
-import { type BuildPurpose, beginBuild, type FigureBuild, readBuilds } from '../../postgres/tables/figure-builds.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import {
+  type BuildPurpose,
+  beginBuild,
+  type FigureBuild,
+  readBuilds,
+} from '../../postgres/tables/figures/figure-builds.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
 import { counted } from '../../schemas/errors/validation-errors.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
 

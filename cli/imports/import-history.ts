@@ -5,7 +5,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import type { Workspace } from '../../postgres/tables/workspaces.ts'
+import type { Workspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { CommandFailed, type Invocation } from '../command.ts'

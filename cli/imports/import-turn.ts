@@ -10,7 +10,7 @@
  */
 import type { Fence } from '../../clickhouse/insert.ts'
 import type { HeldLock } from '../../postgres/held-lock.ts'
-import { leaseSegments, raiseLeases } from '../../postgres/tables/segment-leases.ts'
+import { leaseSegments, raiseLeases } from '../../postgres/tables/operation/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { type StreamName, streams } from '../../schemas/event/row.ts'
 import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'

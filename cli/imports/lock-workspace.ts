@@ -1,6 +1,6 @@
 /** Imports whose workspace may be deleted meanwhile. Held by test/integration/workspace-delete.test.ts. */
 import type { Queryable } from '../../postgres/client.ts'
-import { lockWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { lockWorkspace, readWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { CommandFailed } from '../command.ts'
 
 /** First in the transaction of a portion: the deletion waits for its end, and a portion behind it is refused. */

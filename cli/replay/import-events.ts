@@ -3,7 +3,7 @@
  * and enriches the events. The same log imported twice changes nothing; see cli/imports/row-store.ts.
  */
 import { nowhere } from '../../ingest/enrich/countries.ts'
-import type { Workspace } from '../../postgres/tables/workspaces.ts'
+import type { Workspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { counted } from '../../schemas/errors/validation-errors.ts'
 import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
 import { readableDays, readableFrom } from '../../schemas/time/readable-from.ts'

@@ -2,8 +2,8 @@
 import type { Ownership } from '../../ingest/enrich/match-link.ts'
 import { makePageUrl, readPageUrl } from '../../ingest/enrich/page-url.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { linksAmong } from '../../postgres/tables/links.ts'
-import { postsAmong } from '../../postgres/tables/posts.ts'
+import { linksAmong } from '../../postgres/tables/links/links.ts'
+import { postsAmong } from '../../postgres/tables/posts/posts.ts'
 
 export interface ImportOwnership {
   /** Knows the links and posts that the pages of the last `learn` name. */

@@ -1,8 +1,8 @@
 /** The workspaces that the events belong to, of the installation's first owner, with keys to send and to ask by. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/workspaces/tracking-keys.ts'
+import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces/workspaces.ts'
 import { retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { auditCommand } from '../audit-command.ts'

@@ -6,7 +6,7 @@
 import type { SeedRows } from '../../clickhouse/seed/constants-sql.ts'
 import { insertSeed, SeedIncomplete } from '../../clickhouse/seed/insert-seed.ts'
 import { eventsByWorkspace, type SeedShape } from '../../clickhouse/seed/plan.ts'
-import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/operation/segment-leases.ts'
 import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
 import { makeWorkspaces, type SeedWorkspace } from './make-workspaces.ts'

@@ -17,7 +17,7 @@
  *
  * Only a manifest under repair waits for Postgres. Held by test/property/marks.test.ts and test/integration/marks.test.ts.
  */
-import type { LeaseWatermark } from '../../postgres/tables/segment-leases.ts'
+import type { LeaseWatermark } from '../../postgres/tables/operation/segment-leases.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { markIntervalMs, markSpacingMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'

@@ -1,6 +1,6 @@
 /**
  * Sends mails about accounts: a loop of its own beside that of reports, as somebody waits. Postgres holds what is to be sent
- * (postgres/tables/account-mails.ts), so several pipelines share the work.
+ * (postgres/tables/messages/account-mails.ts), so several pipelines share the work.
  *
  * | a process dies …                | afterwards                                                                           |
  * |---------------------------------|--------------------------------------------------------------------------------------|
@@ -10,6 +10,8 @@
  * Held by test/integration/account-mails.test.ts.
  */
 import type { Queryable } from '../../postgres/client.ts'
+import { findInvitation } from '../../postgres/tables/members/invitations.ts'
+import { openPasswordReset } from '../../postgres/tables/members/password-resets.ts'
 import {
   type AccountMail,
   claimAccountMail,
@@ -17,9 +19,7 @@ import {
   endAccountMail,
   listDueAccountMails,
   retryAccountMail,
-} from '../../postgres/tables/account-mails.ts'
-import { findInvitation } from '../../postgres/tables/invitations.ts'
-import { openPasswordReset } from '../../postgres/tables/password-resets.ts'
+} from '../../postgres/tables/messages/account-mails.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   accountMailClaimMs,

@@ -2,7 +2,7 @@
  * Mails about accounts: each with one link, in plain text and the same as simple HTML. Names of workspaces are what anybody
  * wrote: they are cut, lose what could break a line or turn the direction of writing, and are escaped. Pure.
  */
-import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
+import type { OpenInvitation } from '../../postgres/tables/members/invitations.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import type { Mail } from '../reports/mailer.ts'

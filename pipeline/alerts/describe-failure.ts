@@ -5,7 +5,7 @@ import type {
   FailedPost,
   LostAccount,
   TargetTold,
-} from '../../postgres/tables/failures-told.ts'
+} from '../../postgres/tables/messages/failures-told.ts'
 import { failureRows } from '../../schemas/limits/alert-limits.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { dashboardUrlOf, type Message, plain, type Row, type Table } from '../reports/message.ts'

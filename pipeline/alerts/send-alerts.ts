@@ -1,6 +1,6 @@
 /**
  * Sends traffic alerts, and messages about failed posts, accounts and conversions, by mail and to chats. It has a loop of
- * its own: a slow server delays neither looks nor reports. Postgres holds what waits (postgres/tables/alert-mails.ts). A
+ * its own: a slow server delays neither looks nor reports. Postgres holds what waits (postgres/tables/messages/alert-mails.ts). A
  * process that dies in a send is followed by one more attempt, as with reports: pipeline/reports/send-reports.ts.
  */
 import {
@@ -10,8 +10,8 @@ import {
   endSentMail,
   failureKinds,
   postponeAlertMail,
-} from '../../postgres/tables/alert-mails.ts'
-import { endConversionMail } from '../../postgres/tables/conversion-messages.ts'
+} from '../../postgres/tables/messages/alert-mails.ts'
+import { endConversionMail } from '../../postgres/tables/messages/conversion-messages.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   alertLateMaxMs,

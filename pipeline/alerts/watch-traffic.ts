@@ -4,8 +4,13 @@
  * that dies wrote all or nothing. A failed look writes nothing. Held by test/integration/traffic-alerts.test.ts.
  */
 import { countLiveVisitors, readLastVisit } from '../../clickhouse/queries/live-visitors.ts'
-import { readFoldedAsOf, readLastBacklog } from '../../postgres/tables/folds.ts'
-import { type DueAlert, listDueAlerts, postponeAlert, tellAlert } from '../../postgres/tables/traffic-alerts.ts'
+import { readFoldedAsOf, readLastBacklog } from '../../postgres/tables/figures/folds.ts'
+import {
+  type DueAlert,
+  listDueAlerts,
+  postponeAlert,
+  tellAlert,
+} from '../../postgres/tables/messages/traffic-alerts.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   alertPauseMs,

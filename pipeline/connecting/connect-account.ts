@@ -1,8 +1,7 @@
 /** Connects an account whose credentials were tried, or renews the connection of one that there is; and ends a connection. */
 import type { Queryable } from '../../postgres/client.ts'
-import { deleteCredentials, putCredentials } from '../../postgres/tables/account-credentials.ts'
-import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
+import { deleteCredentials, putCredentials } from '../../postgres/tables/accounts/account-credentials.ts'
+import { serializeAccount } from '../../postgres/tables/accounts/serialize-account.ts'
 import {
   type ConnectedAccount,
   connectSocialAccount,
@@ -12,8 +11,9 @@ import {
   lockSocialAccount,
   renameSocialAccount,
   type SocialAccount,
-} from '../../postgres/tables/social-accounts.ts'
-import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/accounts/social-accounts.ts'
+import { insertOutbox } from '../../postgres/tables/webhooks/outbox.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { isHandleChosen } from '../../schemas/reference/account-fields.ts'
 import { ConnectingRefused } from './connecting-refused.ts'

@@ -1,5 +1,5 @@
 /** Reads the values of a sign-in from the account that it connects again, so that nobody is asked for them twice. */
-import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
+import type { SocialAccount } from '../../postgres/tables/accounts/social-accounts.ts'
 import { privacies } from '../../schemas/reference/account-fields.ts'
 import { privacyLevels } from '../publishing/platforms/tiktok.ts'
 import { choiceOf } from './account-choices.ts'

@@ -14,7 +14,7 @@ import {
   listDueOf,
   postponeEngagement,
   storeEngagement,
-} from '../../postgres/tables/post-engagement.ts'
+} from '../../postgres/tables/posts/post-engagement.ts'
 import { within } from '../../runtime/deadline.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { inPortions } from '../../runtime/lists.ts'

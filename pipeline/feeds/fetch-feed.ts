@@ -5,7 +5,7 @@
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { type Dispatcher, request } from 'undici'
-import type { Validators } from '../../postgres/tables/feed-looks.ts'
+import type { Validators } from '../../postgres/tables/posts/feed-looks.ts'
 import { within } from '../../runtime/deadline.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isPublicHost } from '../../runtime/outbound/public-host.ts'

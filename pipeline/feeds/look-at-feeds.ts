@@ -2,7 +2,7 @@
  * Looks at feeds that are due, while the process runs. Its queue is in Postgres: a process leases a feed for a look, and another
  * one may look after `feedLeaseMs`. Rules: docs/posts.md. Held by test/integration/feeds.test.ts.
  */
-import { type LeasedFeed, leaseFeeds, releaseLook } from '../../postgres/tables/feed-looks.ts'
+import { type LeasedFeed, leaseFeeds, releaseLook } from '../../postgres/tables/posts/feed-looks.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { feedLeaseMs, feedsAtOnce, feedsEveryMs } from '../../schemas/limits/feed-limits.ts'
 import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'

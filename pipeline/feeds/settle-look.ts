@@ -3,8 +3,7 @@
  * in it has written nothing, and the next look finds the same entries new. Each entry is a unique row, so it makes one post.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { appendSystemChange } from '../../postgres/tables/audit.ts'
-import { tellFailedFeed } from '../../postgres/tables/failure-alerts.ts'
+import { tellFailedFeed } from '../../postgres/tables/messages/failure-alerts.ts'
 import {
   countPosts,
   endLook,
@@ -14,8 +13,9 @@ import {
   type LeasedFeed,
   lockLeasedFeed,
   noteEntries,
-} from '../../postgres/tables/feed-looks.ts'
-import { lockWorkspace } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/posts/feed-looks.ts'
+import { appendSystemChange } from '../../postgres/tables/workspaces/audit.ts'
+import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import {

@@ -17,9 +17,9 @@ import {
   noteParts,
   raiseCellsThrough,
   readCurrentBuild,
-} from '../../postgres/tables/figure-builds.ts'
-import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/figures/figure-builds.ts'
+import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/figures/folds.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
 import { buildPartEventsMax, leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
 import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'

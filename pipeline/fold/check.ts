@@ -6,7 +6,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { sumNames } from '../../clickhouse/rollups/appearance.ts'
 import { creditColumns, sessionColumns, visitorColumns } from '../../clickhouse/rollups/tables.ts'
-import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
+import type { FigureBuild } from '../../postgres/tables/figures/figure-builds.ts'
 import { creditWindowMs, foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 

@@ -2,7 +2,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { deleteWhere } from '../../clickhouse/delete-where.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
+import { listOpenBuilds } from '../../postgres/tables/figures/figure-builds.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
 

@@ -7,7 +7,7 @@
  */
 import { addsNoVisitor, neverBefore } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, emptySession, type SessionRow, type VisitorRow } from '../../clickhouse/rollups/tables.ts'
-import type { PersonCredit } from '../../postgres/tables/person-credits.ts'
+import type { PersonCredit } from '../../postgres/tables/people/person-credits.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { keys, serverAppearances } from './appearances.ts'

@@ -19,7 +19,7 @@ import {
   listOpenBuilds,
   makeMissingBuilds,
   markCellsStale,
-} from '../../postgres/tables/figure-builds.ts'
+} from '../../postgres/tables/figures/figure-builds.ts'
 import {
   commitFold,
   type FoldState,
@@ -27,8 +27,8 @@ import {
   readFoldState,
   takeFoldVersion,
   type Watermark,
-} from '../../postgres/tables/folds.ts'
-import { readCreditsOfEvents } from '../../postgres/tables/person-credits.ts'
+} from '../../postgres/tables/figures/folds.ts'
+import { readCreditsOfEvents } from '../../postgres/tables/people/person-credits.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'

@@ -1,5 +1,5 @@
 /** Groups of rows, days and builds that are worked on together. */
-import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
+import type { FigureBuild } from '../../postgres/tables/figures/figure-builds.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import { sharedLookUpDaysMax, sharedLookUpVisitorsMax } from '../../schemas/limits/figure-limits.ts'
 

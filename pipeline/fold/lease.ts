@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { leaseFold, releaseFold } from '../../postgres/tables/folds.ts'
+import { leaseFold, releaseFold } from '../../postgres/tables/figures/folds.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { foldLeaseMs } from '../../schemas/limits/figure-limits.ts'
 import type { LeasedStores } from './fold.ts'

@@ -3,7 +3,7 @@
  * next round. A fold begins `foldEveryMs` after the last one began. A long fold is followed by a pause of a third of its
  * time, which leaves merges and questions at least a quarter. While more events wait there is no pause.
  */
-import { readFoldProgress } from '../../postgres/tables/folds.ts'
+import { readFoldProgress } from '../../postgres/tables/figures/folds.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import {

@@ -2,7 +2,7 @@
 import { tuplesIn } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
-import type { EventRepair } from '../../postgres/tables/folds.ts'
+import type { EventRepair } from '../../postgres/tables/figures/folds.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'

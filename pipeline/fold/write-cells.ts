@@ -12,8 +12,8 @@ import {
   markCellsFresh,
   postponeStaleCells,
   raiseCellsThrough,
-} from '../../postgres/tables/figure-builds.ts'
-import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+} from '../../postgres/tables/figures/figure-builds.ts'
+import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/figures/folds.ts'
 import { groupBy, inPortions } from '../../runtime/lists.ts'
 import {
   cellDaysPerStatement,

@@ -5,7 +5,7 @@
  * - The first fact of a browser gives its contact all events before it; a later one with another contact begins that
  *   contact's binding period. So a shared browser fuses no two contacts.
  * - Facts behind a browser's first binding periods are forgotten before this: forgetFurtherFacts, in
- *   postgres/tables/bindings.ts.
+ *   postgres/tables/people/bindings.ts.
  * - A contact binds the browsers with the earliest first facts, `max` at most. Facts of the others bind nothing.
  *
  * Held by test/property/people.test.ts, against a model written apart.

@@ -6,7 +6,7 @@
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { isOfTimes } from '../../clickhouse/queries/replays.ts'
-import type { Erasure } from '../../postgres/tables/erasures.ts'
+import type { Erasure } from '../../postgres/tables/people/erasures.ts'
 import { inPortions } from '../../runtime/lists.ts'
 
 /** Sessions of one mutation. */

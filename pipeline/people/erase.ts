@@ -18,8 +18,10 @@ import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { readMutations } from '../../clickhouse/mutations.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { bindFromBeginning, readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
-import { findContactsByHash } from '../../postgres/tables/contacts.ts'
+import { type BuildDay, markCellsStale } from '../../postgres/tables/figures/figure-builds.ts'
+import { readFoldedAsOf, takeFoldVersion } from '../../postgres/tables/figures/folds.ts'
+import { bindFromBeginning, readBindingsOfVisitors } from '../../postgres/tables/people/bindings.ts'
+import { findContactsByHash } from '../../postgres/tables/people/contacts.ts'
 import {
   type ErasedPlace,
   type Erasure,
@@ -31,11 +33,9 @@ import {
   noteRepaired,
   noteSuccess,
   noteTry,
-} from '../../postgres/tables/erasures.ts'
-import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
-import { type BuildDay, markCellsStale } from '../../postgres/tables/figure-builds.ts'
-import { readFoldedAsOf, takeFoldVersion } from '../../postgres/tables/folds.ts'
-import { addPeopleWork } from '../../postgres/tables/people-work.ts'
+} from '../../postgres/tables/people/erasures.ts'
+import { recordRepairs } from '../../postgres/tables/people/event-repairs.ts'
+import { addPeopleWork } from '../../postgres/tables/people/people-work.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import type { Log } from '../../runtime/log.ts'
 import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'

@@ -1,8 +1,8 @@
 /** The local days that an erasure touches. Their cells are written anew, once each. */
 import type { Postgres } from '../../postgres/client.ts'
-import { type ErasedPlace, type Erasure, noteDaysLeft } from '../../postgres/tables/erasures.ts'
-import { type BuildDay, listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
-import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { type BuildDay, listOpenBuilds } from '../../postgres/tables/figures/figure-builds.ts'
+import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/figures/folds.ts'
+import { type ErasedPlace, type Erasure, noteDaysLeft } from '../../postgres/tables/people/erasures.ts'
 import { cellDaysPerStatement } from '../../schemas/limits/figure-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import type { LeasedStores } from '../fold/fold.ts'

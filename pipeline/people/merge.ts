@@ -16,13 +16,13 @@ import {
   replaceBindings,
   type StoredBinding,
   type StoredFact,
-} from '../../postgres/tables/bindings.ts'
-import { type Identified, readTraits, saveContacts } from '../../postgres/tables/contacts.ts'
-import { dropErasedInbox } from '../../postgres/tables/erasures.ts'
-import { markMerged, takeUnmerged, type UnmergedRow } from '../../postgres/tables/inbox.ts'
-import { readSubscribedTypes } from '../../postgres/tables/outbox.ts'
-import { addPeopleWork } from '../../postgres/tables/people-work.ts'
-import { addUntoldMerges, type GainedBrowser } from '../../postgres/tables/untold-merges.ts'
+} from '../../postgres/tables/people/bindings.ts'
+import { type Identified, readTraits, saveContacts } from '../../postgres/tables/people/contacts.ts'
+import { dropErasedInbox } from '../../postgres/tables/people/erasures.ts'
+import { markMerged, takeUnmerged, type UnmergedRow } from '../../postgres/tables/people/inbox.ts'
+import { addPeopleWork } from '../../postgres/tables/people/people-work.ts'
+import { addUntoldMerges, type GainedBrowser } from '../../postgres/tables/people/untold-merges.ts'
+import { readSubscribedTypes } from '../../postgres/tables/webhooks/outbox.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import type { Log } from '../../runtime/log.ts'

@@ -1,7 +1,7 @@
 /** Applies the inbox beside the fold: who is identified is a contact at once, however long a fold takes. */
 import { isStatementTimeout, type Postgres } from '../../postgres/client.ts'
-import { markMerged, mergeAgain, oldestUnmerged } from '../../postgres/tables/inbox.ts'
-import { retryAsked, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
+import { retryAsked, setJobAside } from '../../postgres/tables/operation/set-aside-jobs.ts'
+import { markMerged, mergeAgain, oldestUnmerged } from '../../postgres/tables/people/inbox.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import {
   inboxRowsPerMerge,

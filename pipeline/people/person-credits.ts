@@ -1,8 +1,8 @@
 /** Credits a contact's conversions to the touches of the person, and finds the credits that changed. */
 
 import type { TouchedConversion } from '../../clickhouse/queries/people/contact-touches.ts'
-import type { ContactKey } from '../../postgres/tables/contacts.ts'
-import type { PersonCredit, PersonCreditChanges } from '../../postgres/tables/person-credits.ts'
+import type { ContactKey } from '../../postgres/tables/people/contacts.ts'
+import type { PersonCredit, PersonCreditChanges } from '../../postgres/tables/people/person-credits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 
 export interface CreditedContacts {

@@ -22,26 +22,31 @@ import {
   type VisitorOf,
 } from '../../clickhouse/queries/people/copy-events.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { readBindingsOfContacts, readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
+import { listOpenBuilds } from '../../postgres/tables/figures/figure-builds.ts'
+import { rangesOf, readFoldState } from '../../postgres/tables/figures/folds.ts'
+import { gather } from '../../postgres/tables/messages/conversion-messages.ts'
+import { readBindingsOfContacts, readBindingsOfVisitors } from '../../postgres/tables/people/bindings.ts'
 import {
   type ContactFigures,
   type ContactKey,
   findContactsByHash,
   readContactKeys,
   writeFigures,
-} from '../../postgres/tables/contacts.ts'
-import { gather } from '../../postgres/tables/conversion-messages.ts'
-import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
-import { rangesOf, readFoldState } from '../../postgres/tables/folds.ts'
-import { endPeopleWork, type PeopleWork, readPeopleDone, takePeopleWork } from '../../postgres/tables/people-work.ts'
+} from '../../postgres/tables/people/contacts.ts'
+import {
+  endPeopleWork,
+  type PeopleWork,
+  readPeopleDone,
+  takePeopleWork,
+} from '../../postgres/tables/people/people-work.ts'
 import {
   type PersonCreditChanges,
   readCreditsOfContacts,
   writePersonCredits,
-} from '../../postgres/tables/person-credits.ts'
-import { recreditContacts } from '../../postgres/tables/revenue-credits.ts'
-import { listUntoldMerges } from '../../postgres/tables/untold-merges.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/people/person-credits.ts'
+import { listUntoldMerges } from '../../postgres/tables/people/untold-merges.ts'
+import { recreditContacts } from '../../postgres/tables/revenue/revenue-credits.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'

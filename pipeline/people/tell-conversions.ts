@@ -8,14 +8,14 @@ import { type RecentEvent, recentEventColumns } from '../../clickhouse/queries/o
 import { eventsIn } from '../../clickhouse/queries/people/copy-events.ts'
 import { serializeEvents } from '../../clickhouse/queries/serialize-event.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { readContactsOfEvents } from '../../postgres/tables/contacts-of-events.ts'
 import {
   type ConversionRule,
   listConversionRules,
   mergeTold,
   toldOf,
-} from '../../postgres/tables/conversion-messages.ts'
-import { insertOutboxRows, type OutboxRow, readSubscribedTypes } from '../../postgres/tables/outbox.ts'
+} from '../../postgres/tables/messages/conversion-messages.ts'
+import { readContactsOfEvents } from '../../postgres/tables/people/contacts-of-events.ts'
+import { insertOutboxRows, type OutboxRow, readSubscribedTypes } from '../../postgres/tables/webhooks/outbox.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import { toldConversionLateMaxMs } from '../../schemas/limits/alert-limits.ts'

@@ -1,5 +1,5 @@
 /** Describes a company's look and channels: colours, fonts, logo, social accounts. */
-import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
+import type { OwnSignals } from '../../postgres/tables/workspaces/profile-signals.ts'
 import { isObject } from '../../schemas/json-object.ts'
 import { profileListMax, profileSignalDays } from '../../schemas/limits/profile-limits.ts'
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'

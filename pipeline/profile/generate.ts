@@ -6,7 +6,8 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type MostVisited, readMostVisited } from '../../clickhouse/queries/most-visited.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { appendSystemChange } from '../../postgres/tables/audit.ts'
+import { insertOutbox } from '../../postgres/tables/webhooks/outbox.ts'
+import { appendSystemChange } from '../../postgres/tables/workspaces/audit.ts'
 import {
   type GenerationResult,
   isLastAttempt,
@@ -14,10 +15,9 @@ import {
   readCompanyProfile,
   releaseReplaced,
   saveProfile,
-} from '../../postgres/tables/company-profiles.ts'
-import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
-import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/workspaces/company-profiles.ts'
+import { readOwnSignals } from '../../postgres/tables/workspaces/profile-signals.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { Log } from '../../runtime/log.ts'

@@ -1,5 +1,5 @@
 /** Generates company profiles for as long as the process runs, several at a time: mostly they wait for others' servers. */
-import { claimProfile, type OrderedProfile } from '../../postgres/tables/company-profiles.ts'
+import { claimProfile, type OrderedProfile } from '../../postgres/tables/workspaces/company-profiles.ts'
 import { profileEveryMs, profilesAtOnce } from '../../schemas/limits/profile-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Generating, generateOrdered } from './generate.ts'

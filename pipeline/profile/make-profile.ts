@@ -2,7 +2,7 @@
  * A company profile from pages and the workspace's own data. It is a pure function: every statement is quoted, and the
  * same pages give the same profile. See docs/company-profile.md for each field's origin and the formula of confidence.
  */
-import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
+import type { OwnSignals } from '../../postgres/tables/workspaces/profile-signals.ts'
 import { isObject } from '../../schemas/json-object.ts'
 import { contextLengthMax, profileFeaturesMax, profileListMax } from '../../schemas/limits/profile-limits.ts'
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'

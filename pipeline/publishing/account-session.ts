@@ -9,7 +9,7 @@ import {
   leaseRenewal,
   readCredentials,
   renewCredentials,
-} from '../../postgres/tables/account-credentials.ts'
+} from '../../postgres/tables/accounts/account-credentials.ts'
 import { type Coalescer, makeCoalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { Sleep } from '../../runtime/retry.ts'

@@ -5,7 +5,7 @@
  * A thread without one of its parts fails. The parts before it count: scheduled again, the thread goes on behind them. A
  * part that is still there behind the deleted one would be published twice by that, so it has to be deleted as well.
  */
-import type { StoredPublication } from '../../postgres/tables/publication.ts'
+import type { StoredPublication } from '../../postgres/tables/posts/publication.ts'
 import { partGoneMs } from '../../schemas/limits/publish-limits.ts'
 import type { Session } from './account-session.ts'
 import { type Adapter, type Pausing, ProviderError } from './adapter.ts'

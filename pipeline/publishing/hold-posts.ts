@@ -3,11 +3,11 @@
  * decide. Held by test/integration/publishing.test.ts.
  */
 import type { Postgres } from '../../postgres/client.ts'
-import { appendSystemChange } from '../../postgres/tables/audit.ts'
-import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { lockPost, markPostDraft, readPost } from '../../postgres/tables/posts.ts'
-import { listUnsettledPosts, type UnsettledPost } from '../../postgres/tables/publishing.ts'
-import { serializePost } from '../../postgres/tables/serialize-post.ts'
+import { lockPost, markPostDraft, readPost } from '../../postgres/tables/posts/posts.ts'
+import { listUnsettledPosts, type UnsettledPost } from '../../postgres/tables/posts/publishing.ts'
+import { serializePost } from '../../postgres/tables/posts/serialize-post.ts'
+import { insertOutbox } from '../../postgres/tables/webhooks/outbox.ts'
+import { appendSystemChange } from '../../postgres/tables/workspaces/audit.ts'
 
 /** Posts whose time lies before the moment, also those in the middle of being published. May be repeated. */
 export async function holdPosts(pg: Postgres, before: Date): Promise<void> {

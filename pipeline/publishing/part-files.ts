@@ -1,5 +1,5 @@
 /** The files of a part, as adapters take them. */
-import type { StoredPublication } from '../../postgres/tables/publication.ts'
+import type { StoredPublication } from '../../postgres/tables/posts/publication.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import { ProviderError, type PublishedMedia } from './adapter.ts'
 import type { MediaUrlOf } from './media-urls.ts'

@@ -5,8 +5,8 @@
  * Where the platform takes no threads but comments, the first comment is the second and last part. With its outcome, good or
  * bad, the target is published.
  */
-import type { StoredPublication } from '../../postgres/tables/publication.ts'
-import type { SentPart } from '../../postgres/tables/sent-parts.ts'
+import type { StoredPublication } from '../../postgres/tables/posts/publication.ts'
+import type { SentPart } from '../../postgres/tables/posts/sent-parts.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { type Account, type Adapter, ProviderError, type Publication, type Published, type ReplyTo } from './adapter.ts'
 

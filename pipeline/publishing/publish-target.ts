@@ -12,17 +12,17 @@
  * the target or give it back. Before the outcome is known an unavailable store throws, and the claim expires.
  */
 
-import { readCredentials } from '../../postgres/tables/account-credentials.ts'
-import { readPublication, type StoredPublication } from '../../postgres/tables/publication.ts'
+import { readCredentials } from '../../postgres/tables/accounts/account-credentials.ts'
+import { readPublication, type StoredPublication } from '../../postgres/tables/posts/publication.ts'
 import {
   type Claim,
   type ClaimedTarget,
   keepReference,
   listKnownPublications,
   markSent,
-} from '../../postgres/tables/publishing.ts'
-import { keepPart } from '../../postgres/tables/sent-parts.ts'
-import { changeAndTouchPost } from '../../postgres/tables/touch-post.ts'
+} from '../../postgres/tables/posts/publishing.ts'
+import { keepPart } from '../../postgres/tables/posts/sent-parts.ts'
+import { changeAndTouchPost } from '../../postgres/tables/posts/touch-post.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'

@@ -1,5 +1,5 @@
 /**
- * Publishes due targets while the process runs. The queue is in Postgres (postgres/tables/publishing.ts), so it needs no
+ * Publishes due targets while the process runs. The queue is in Postgres (postgres/tables/posts/publishing.ts), so it needs no
  * Redis, and several processes share the work. If a process dies, another one claims its targets after `publishLeaseMs`.
  */
 import { randomUUID } from 'node:crypto'
@@ -11,7 +11,7 @@ import {
   readPublishBacklog,
   releaseTarget,
   takeDuePosts,
-} from '../../postgres/tables/publishing.ts'
+} from '../../postgres/tables/posts/publishing.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'

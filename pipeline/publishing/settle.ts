@@ -1,12 +1,12 @@
 /** Writes the outcome of an attempt in one transaction: target, post, the account's health, webhook events, and messages about a failure. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { lockCredentials } from '../../postgres/tables/account-credentials.ts'
-import { appendSystemChange } from '../../postgres/tables/audit.ts'
-import { type Telling, tellExpiredAccount, tellFailedPost } from '../../postgres/tables/failure-alerts.ts'
-import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { insertEngagement } from '../../postgres/tables/post-engagement.ts'
-import { lockPost, readPost } from '../../postgres/tables/posts.ts'
-import type { StoredPublication } from '../../postgres/tables/publication.ts'
+import { lockCredentials } from '../../postgres/tables/accounts/account-credentials.ts'
+import { serializeAccount } from '../../postgres/tables/accounts/serialize-account.ts'
+import { type AccountHealth, setAccountHealth } from '../../postgres/tables/accounts/social-accounts.ts'
+import { type Telling, tellExpiredAccount, tellFailedPost } from '../../postgres/tables/messages/failure-alerts.ts'
+import { insertEngagement } from '../../postgres/tables/posts/post-engagement.ts'
+import { lockPost, readPost } from '../../postgres/tables/posts/posts.ts'
+import type { StoredPublication } from '../../postgres/tables/posts/publication.ts'
 import {
   type Claim,
   type ClaimedTarget,
@@ -14,12 +14,12 @@ import {
   retryTarget,
   settlePost,
   settleTarget,
-} from '../../postgres/tables/publishing.ts'
-import { forgetParts, type SentPart } from '../../postgres/tables/sent-parts.ts'
-import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
-import { serializePost } from '../../postgres/tables/serialize-post.ts'
-import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
-import { changeAndTouchPost } from '../../postgres/tables/touch-post.ts'
+} from '../../postgres/tables/posts/publishing.ts'
+import { forgetParts, type SentPart } from '../../postgres/tables/posts/sent-parts.ts'
+import { serializePost } from '../../postgres/tables/posts/serialize-post.ts'
+import { changeAndTouchPost } from '../../postgres/tables/posts/touch-post.ts'
+import { insertOutbox } from '../../postgres/tables/webhooks/outbox.ts'
+import { appendSystemChange } from '../../postgres/tables/workspaces/audit.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import { firstReadAt } from '../engagement/next-read.ts'

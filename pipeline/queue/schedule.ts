@@ -4,7 +4,7 @@
  */
 import { Queue } from 'bullmq'
 import type { Queryable } from '../../postgres/client.ts'
-import { takeAskedRetries } from '../../postgres/tables/set-aside-jobs.ts'
+import { takeAskedRetries } from '../../postgres/tables/operation/set-aside-jobs.ts'
 import type { Config } from '../../runtime/config.ts'
 import type { Log } from '../../runtime/log.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'

@@ -1,8 +1,8 @@
 /** Updates the metrics that Postgres alone knows for all pipelines: queues, jobs that were set aside or succeeded. */
 import type { Postgres } from '../../postgres/client.ts'
-import { readJobSuccesses } from '../../postgres/tables/job-successes.ts'
-import { readQueues } from '../../postgres/tables/queues.ts'
-import { countSetAsideJobs } from '../../postgres/tables/set-aside-jobs.ts'
+import { readJobSuccesses } from '../../postgres/tables/operation/job-successes.ts'
+import { readQueues } from '../../postgres/tables/operation/queues.ts'
+import { countSetAsideJobs } from '../../postgres/tables/operation/set-aside-jobs.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 

@@ -3,8 +3,8 @@
  * process dies in is given to another worker once its lock has run out.
  */
 import { Worker } from 'bullmq'
-import { noteJobSuccess } from '../../postgres/tables/job-successes.ts'
-import { forgetJobAside, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
+import { noteJobSuccess } from '../../postgres/tables/operation/job-successes.ts'
+import { forgetJobAside, setJobAside } from '../../postgres/tables/operation/set-aside-jobs.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import { type JobName, pipelineQueue } from '../../schemas/jobs.ts'
 import type { JobContext, Jobs } from './job.ts'

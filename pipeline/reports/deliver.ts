@@ -1,7 +1,7 @@
 /** Sends a report or an alert to its recipient: by mail, or to a chat channel. */
 import type { Postgres } from '../../postgres/client.ts'
-import { disableChatChannel, readChannelTarget } from '../../postgres/tables/chat-channels.ts'
-import type { Destination } from '../../postgres/tables/report-recipients.ts'
+import { disableChatChannel, readChannelTarget } from '../../postgres/tables/messages/chat-channels.ts'
+import type { Destination } from '../../postgres/tables/messages/report-recipients.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { makeUnsubscribeToken, type Subscription } from '../../runtime/crypto/unsubscribe-token.ts'

@@ -1,5 +1,5 @@
 /** Which periods have a report at a moment, by local time, and which have none any more. Pure; test/unit/due-periods.test.ts. */
-import type { DuePeriod } from '../../postgres/tables/due-reports.ts'
+import type { DuePeriod } from '../../postgres/tables/messages/due-reports.ts'
 import { reportLateMaxMs, reportLocalHour } from '../../schemas/limits/report-limits.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import { mondayOf } from '../../schemas/time/time-range.ts'

@@ -1,7 +1,7 @@
 /** The figures of reports and alerts: the API's own overview, asked as a client asks it. */
 import { computeOverview, type OverviewContext, OverviewQuery } from '../../api/operations/analytics/read-overview.ts'
-import type { DueReport } from '../../postgres/tables/due-reports.ts'
-import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+import type { DueReport } from '../../postgres/tables/messages/due-reports.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { reportRows } from '../../schemas/limits/report-limits.ts'
 import type { AnalyticsOverview, OverviewMetrics } from '../../schemas/resources/overview.ts'
 import type { ReportContext } from './send-reports.ts'

@@ -2,14 +2,15 @@
  * Sends the reports that owners ask for: of the last whole week or month, within seconds, once. The owner sees the end in the
  * dashboard and may ask again, so nothing is tried a second time. Held by test/integration/reports.test.ts.
  */
+
+import { readFoldedAsOf } from '../../postgres/tables/figures/folds.ts'
 import {
   type AskedReport,
   claimAskedReport,
   endAskedReport,
   listAskedReports,
-} from '../../postgres/tables/asked-reports.ts'
-import type { DuePeriod } from '../../postgres/tables/due-reports.ts'
-import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
+} from '../../postgres/tables/messages/asked-reports.ts'
+import type { DuePeriod } from '../../postgres/tables/messages/due-reports.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   askedReportMaxMs,

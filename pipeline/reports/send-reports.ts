@@ -1,6 +1,6 @@
 /**
  * Sends due reports by mail and to chats. The loop is its own and has deadlines, so that a slow server delays nothing
- * else. Postgres holds what was sent (postgres/tables/due-reports.ts), so several pipelines share the work.
+ * else. Postgres holds what was sent (postgres/tables/messages/due-reports.ts), so several pipelines share the work.
  *
  * | a process dies …                | afterwards                                                                        |
  * |---------------------------------|-----------------------------------------------------------------------------------|
@@ -10,6 +10,7 @@
  * Held by test/integration/reports.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { readFoldedAsOf } from '../../postgres/tables/figures/folds.ts'
 import {
   claimReport,
   type DueReport,
@@ -18,9 +19,8 @@ import {
   listDueReports,
   listReportTimezones,
   type ReportClaim,
-} from '../../postgres/tables/due-reports.ts'
-import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
-import type { Destination } from '../../postgres/tables/report-recipients.ts'
+} from '../../postgres/tables/messages/due-reports.ts'
+import type { Destination } from '../../postgres/tables/messages/report-recipients.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import type { Log } from '../../runtime/log.ts'
 import {

@@ -3,7 +3,7 @@
  * database than this one, as after the restore of an old copy: its rows stay.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { deleteRowsOfRemoved, readKnownWorkspaces } from '../../postgres/tables/removed-workspaces.ts'
+import { deleteRowsOfRemoved, readKnownWorkspaces } from '../../postgres/tables/workspaces/removed-workspaces.ts'
 import type { JobContext } from '../queue/job.ts'
 
 /** The others refer to their workspace, which can't be removed before them (test/integration/retention-places.test.ts). */

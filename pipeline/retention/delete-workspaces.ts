@@ -3,8 +3,8 @@
  * repeated, so a run that was killed is finished by the next one. A workspace that another run is at is left to it. Rows that
  * arrive later go with `expire-data`.
  */
-import { forgetEndedJobs } from '../../postgres/tables/set-aside-jobs.ts'
-import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/tables/workspace-deletions.ts'
+import { forgetEndedJobs } from '../../postgres/tables/operation/set-aside-jobs.ts'
+import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/tables/workspaces/workspace-deletions.ts'
 import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'
 import type { JobContext } from '../queue/job.ts'
 import { deleteClickHouseRowsOf } from './delete-removed.ts'

@@ -1,7 +1,7 @@
 /** Deletes connections of apps that have ended, and registrations and sign-ins at platforms whose time is over. They have no effect already. */
-import { deleteExpiredSignIns } from '../../postgres/tables/account-sign-ins.ts'
-import { deleteEndedApps } from '../../postgres/tables/connected-apps.ts'
-import { deleteExpiredClients } from '../../postgres/tables/oauth-clients.ts'
+import { deleteExpiredSignIns } from '../../postgres/tables/accounts/account-sign-ins.ts'
+import { deleteEndedApps } from '../../postgres/tables/members/connected-apps.ts'
+import { deleteExpiredClients } from '../../postgres/tables/members/oauth-clients.ts'
 import { appSweepMax } from '../../schemas/limits/oauth-limits.ts'
 import { agreedTime } from '../agreed-time.ts'
 import type { JobContext } from '../queue/job.ts'

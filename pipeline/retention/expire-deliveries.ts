@@ -1,6 +1,6 @@
 /** Deletes old records of finished deliveries, then their outbox events, and jobs set aside that nobody waits for. */
-import { forgetEndedJobs } from '../../postgres/tables/set-aside-jobs.ts'
-import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhook-deliveries.ts'
+import { forgetEndedJobs } from '../../postgres/tables/operation/set-aside-jobs.ts'
+import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { webhookExpiredEach, webhookRecordKeepMs } from '../../schemas/limits/webhook-limits.ts'
 import { agreedTime } from '../agreed-time.ts'
 import type { JobContext } from '../queue/job.ts'

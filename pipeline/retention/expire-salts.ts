@@ -1,5 +1,5 @@
 /** Deletes the salts of days that began two days ago or earlier: from then on nothing can rebuild their hashes. */
-import { deleteOldSalts } from '../../postgres/tables/salts.ts'
+import { deleteOldSalts } from '../../postgres/tables/operation/salts.ts'
 import { saltKeepMs } from '../../schemas/limits/ingest-limits.ts'
 import { agreedTime } from '../agreed-time.ts'
 import type { JobContext } from '../queue/job.ts'

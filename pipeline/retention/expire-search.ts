@@ -3,7 +3,7 @@
  * gave is of a newer database than this one: its rows stay.
  */
 import { deleteWhere } from '../../clickhouse/delete-where.ts'
-import { readKnownSites } from '../../postgres/tables/search-sites.ts'
+import { readKnownSites } from '../../postgres/tables/figures/search-sites.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { JobContext } from '../queue/job.ts'

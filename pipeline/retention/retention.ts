@@ -5,7 +5,7 @@
  * a lower plan or its end hides stay for a grace period, so that a failed card destroys nothing. After it, a workspace
  * without a plan is kept as the smallest plan would be: its tracking goes on.
  */
-import type { Workspace } from '../../postgres/tables/workspaces.ts'
+import type { Workspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import { lapsedGraceDays, retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'

@@ -7,9 +7,9 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { gatherContacts } from '../../clickhouse/queries/people/contact-events.ts'
 import { readLastEvents } from '../../clickhouse/queries/people/contact-touches.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { readBindingsOfContacts } from '../../postgres/tables/bindings.ts'
-import { findContactsByHash, readContactKeys } from '../../postgres/tables/contacts.ts'
-import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
+import { readCurrentBuild } from '../../postgres/tables/figures/figure-builds.ts'
+import { readBindingsOfContacts } from '../../postgres/tables/people/bindings.ts'
+import { findContactsByHash, readContactKeys } from '../../postgres/tables/people/contacts.ts'
 import {
   type CreditedPayment,
   type DuePayment,
@@ -18,9 +18,9 @@ import {
   type Payer,
   postponeCredits,
   saveCredits,
-} from '../../postgres/tables/revenue-credits.ts'
-import { lockLedger } from '../../postgres/tables/revenue-ledger.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/revenue/revenue-credits.ts'
+import { lockLedger } from '../../postgres/tables/revenue/revenue-ledger.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { groupBy } from '../../runtime/lists.ts'

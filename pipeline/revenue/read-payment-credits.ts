@@ -4,8 +4,8 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { isTouch } from '../../clickhouse/rollups/event-sql.ts'
-import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
-import type { Credit } from '../../postgres/tables/revenue-credits.ts'
+import type { FigureBuild } from '../../postgres/tables/figures/figure-builds.ts'
+import type { Credit } from '../../postgres/tables/revenue/revenue-credits.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import { creditWindowMs, foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
 import { creditTouchesMax } from '../../schemas/limits/revenue-limits.ts'

@@ -12,7 +12,7 @@ import {
   type SearchList,
   type SearchTerm,
 } from '../../clickhouse/rollups/search-days.ts'
-import type { EndedPull, LeasedSite } from '../../postgres/tables/search-pulls.ts'
+import type { EndedPull, LeasedSite } from '../../postgres/tables/figures/search-pulls.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import {

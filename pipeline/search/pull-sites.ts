@@ -9,7 +9,7 @@ import {
   type LeasedSite,
   leaseSearchSites,
   releasePull,
-} from '../../postgres/tables/search-pulls.ts'
+} from '../../postgres/tables/figures/search-pulls.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { backoffMs } from '../../runtime/retry.ts'

@@ -4,7 +4,7 @@
  */
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { Dispatcher } from 'undici'
-import type { AttemptResult, DueDelivery } from '../../postgres/tables/webhook-turns.ts'
+import type { AttemptResult, DueDelivery } from '../../postgres/tables/webhooks/webhook-turns.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { webhookJitter, webhookRetryAfterMaxMs, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'

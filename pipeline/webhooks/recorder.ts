@@ -9,7 +9,7 @@ import {
   type EndpointHealth,
   recordAttempts,
   type Turn,
-} from '../../postgres/tables/webhook-turns.ts'
+} from '../../postgres/tables/webhooks/webhook-turns.ts'
 import { backoffMs, sleep } from '../../runtime/retry.ts'
 import { webhookFailingMaxMs, webhookLeaseMs } from '../../schemas/limits/webhook-limits.ts'
 

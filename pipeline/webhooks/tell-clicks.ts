@@ -9,14 +9,14 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { countArrived, mergeMarks, readArrived, type ToldClicks } from '../../clickhouse/queries/untold-clicks.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { insertOutboxRows } from '../../postgres/tables/outbox.ts'
 import {
   type ClickReading,
   endClickReading,
   followClickSubscribers,
   leaseClickReadings,
   readLinkLabels,
-} from '../../postgres/tables/told-clicks.ts'
+} from '../../postgres/tables/links/told-clicks.ts'
+import { insertOutboxRows } from '../../postgres/tables/webhooks/outbox.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { groupBy, inPortions } from '../../runtime/lists.ts'
 import {

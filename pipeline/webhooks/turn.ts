@@ -3,15 +3,15 @@
  * its own deliveries. A delivery that fails by an internal error is set aside, and the turn continues.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
-import { pauseDelivery } from '../../postgres/tables/webhook-deliveries.ts'
+import { setJobAside } from '../../postgres/tables/operation/set-aside-jobs.ts'
+import { pauseDelivery } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
 import {
   type AttemptResult,
   type DueDelivery,
   failPending,
   listDue,
   type Turn,
-} from '../../postgres/tables/webhook-turns.ts'
+} from '../../postgres/tables/webhooks/webhook-turns.ts'
 import {
   webhookInFlightFailingMax,
   webhookInFlightMax,

@@ -1,7 +1,7 @@
 /** Goals, notes, saved views and properties beside the overview's figures; viewers and shared links change none. */
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
+import { replaceAdSpend } from '../../postgres/tables/revenue/ad-spend.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import {

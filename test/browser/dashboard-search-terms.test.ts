@@ -1,8 +1,8 @@
 /** Search terms on the overview, where a site is connected, and how one is connected in the settings. */
 import { expect, test } from 'vitest'
 import { insertSearchDays } from '../../clickhouse/rollups/search-days.ts'
-import { endPull, failPull, leaseSearchSites } from '../../postgres/tables/search-pulls.ts'
-import { connectSearchSite } from '../../postgres/tables/search-sites.ts'
+import { endPull, failPull, leaseSearchSites } from '../../postgres/tables/figures/search-pulls.ts'
+import { connectSearchSite } from '../../postgres/tables/figures/search-sites.ts'
 import { setUpApi } from '../support/api.ts'
 import { holdRequests, list, look, savedFile, setUpDashboard, violations } from '../support/dashboard.ts'
 import { addEvents } from '../support/fold.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { setPlan } from '../../postgres/tables/workspaces/workspaces.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { askAnew, goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'

@@ -1,7 +1,7 @@
 /** The dashboard as its owner meets it: the first event, filters, keys, hostile texts, and who can't see colours or use a mouse. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
+import { setOwnerPassword } from '../../postgres/tables/members/owner-passwords.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { setUpApi } from '../support/api.ts'
 import { askAnew, card, goBy, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'

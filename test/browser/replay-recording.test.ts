@@ -1,7 +1,7 @@
 /** The recording of a page by svc.js: when it runs, and which texts it masks or leaves out. */
 import { gunzipSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
-import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { changeWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { isChosen } from '../../web/script/replay/choice.ts'
 import { recordedWorkspace, storedChunks } from '../support/recording.ts'
 import { setUpSurface } from '../support/tracking-surface.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeRateLimiter } from '../../api/guards/rate-limit.ts'
 import { listPosts } from '../../api/operations/posts/list-posts.ts'
-import { tryLockIdempotencyKey } from '../../postgres/tables/idempotency.ts'
+import { tryLockIdempotencyKey } from '../../postgres/tables/workspaces/idempotency.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'

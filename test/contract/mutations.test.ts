@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
-import { verifyAuditChain } from '../../postgres/tables/audit.ts'
+import { verifyAuditChain } from '../../postgres/tables/workspaces/audit.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import {

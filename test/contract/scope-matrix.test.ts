@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
-import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { revokeApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import { makeSecretKey, makeSharedToken } from '../../schemas/keys.ts'
 import { scopes, viewScope } from '../../schemas/scopes.ts'
 import { answerFault } from '../support/answer-fault.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { verifyAuditChain } from '../../postgres/tables/audit.ts'
+import { verifyAuditChain } from '../../postgres/tables/workspaces/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { settings } from '../../runtime/settings.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'

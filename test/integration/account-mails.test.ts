@@ -1,8 +1,8 @@
 /** Mails about accounts: who gets one, what its link does, and that it is sent once. */
 import { beforeEach, expect, test } from 'vitest'
 import { sendAccountMails } from '../../pipeline/account-mails/send-account-mails.ts'
-import { claimAccountMail } from '../../postgres/tables/account-mails.ts'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { claimAccountMail } from '../../postgres/tables/messages/account-mails.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { accountMailPurpose, makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { listApiKeys, revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { listApiKeys, revokeApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { insertDomain, noteCheck } from '../../postgres/tables/short-domains.ts'
+import { insertDomain, noteCheck } from '../../postgres/tables/links/short-domains.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { storeSettings } from '../support/command-line.ts'
 import { compileService } from '../support/compile.ts'

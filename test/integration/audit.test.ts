@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
-import { type AuditFilter, appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
+import {
+  type AuditFilter,
+  appendAuditEvent,
+  listAuditEvents,
+  verifyAuditChain,
+} from '../../postgres/tables/workspaces/audit.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { patientPostgres } from '../support/patient-clients.ts'

@@ -5,10 +5,15 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
-import { findApiKey } from '../../postgres/tables/api-keys.ts'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, listWorkspacesOf, lockOwner, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { findApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
+import { findTrackingKey } from '../../postgres/tables/workspaces/tracking-keys.ts'
+import {
+  createWorkspace,
+  listWorkspacesOf,
+  lockOwner,
+  readWorkspace,
+} from '../../postgres/tables/workspaces/workspaces.ts'
 import { lockFolder } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'

@@ -1,7 +1,7 @@
 /** GET /v1/analytics/click-map: which recordings it is of, whose, and how many. */
 import { beforeAll, expect, test } from 'vitest'
 import { readPageLoads } from '../../clickhouse/queries/page-loads.ts'
-import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { changeWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { MiB } from '../../schemas/limits/units.ts'
 import type { ClickMap } from '../../schemas/resources/click-map.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'

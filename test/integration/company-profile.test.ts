@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { connectClickHouse } from '../../clickhouse/client.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { startProfiler } from '../../pipeline/profile/loop.ts'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import {
   claimProfile,
   orderProfile,
   putProfileMedia,
   readCompanyProfile,
-} from '../../postgres/tables/company-profiles.ts'
-import { setPlan } from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/workspaces/company-profiles.ts'
+import { setPlan } from '../../postgres/tables/workspaces/workspaces.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'

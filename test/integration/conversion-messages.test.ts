@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
-import { forgetConversions } from '../../postgres/tables/erasures.ts'
+import { forgetConversions } from '../../postgres/tables/people/erasures.ts'
 import {
   alertRetryDelaysMs,
   chatConversionsPauseMs,

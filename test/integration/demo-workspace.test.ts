@@ -1,6 +1,6 @@
 /** The owner's demo workspace: made once, filled again where that failed, and never one of the owner's own. */
 import { expect, onTestFinished, test } from 'vitest'
-import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { demoEvents } from '../../schemas/limits/seed-limits.ts'
 import { setUpApi, startApi } from '../support/api.ts'
 import { setUpMembers } from '../support/members.ts'

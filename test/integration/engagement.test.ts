@@ -1,6 +1,6 @@
 /** How published posts do on their networks: when it is read, by whom, and what failures change. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { leaseAccounts } from '../../postgres/tables/post-engagement.ts'
+import { leaseAccounts } from '../../postgres/tables/posts/post-engagement.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { engagementLeaseMs } from '../../schemas/limits/engagement-limits.ts'

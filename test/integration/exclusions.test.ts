@@ -1,7 +1,7 @@
 /** Traffic that a workspace leaves out: its rules through the API, and what a running ingest does by them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertLink } from '../../postgres/tables/links.ts'
-import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { insertLink } from '../../postgres/tables/links/links.ts'
+import { changeWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { exclusionsMax } from '../../schemas/limits/exclusion-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'

@@ -1,8 +1,8 @@
 /** The workspace and the key that `npm start` makes where there are none, and what the audit log says of them. */
 import { expect, test } from 'vitest'
-import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createTrackingKey, retireTrackingKeys } from '../../postgres/tables/tracking-keys.ts'
+import { revokeApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
+import { createTrackingKey, retireTrackingKeys } from '../../postgres/tables/workspaces/tracking-keys.ts'
 import { sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { firstWorkspace } from '../../start/first-workspace.ts'

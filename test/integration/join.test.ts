@@ -1,8 +1,8 @@
 /** Invitations and joining by their links: who gets in, who doesn't, and that no link takes an account over. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
+import { requestDeletion } from '../../postgres/tables/workspaces/workspace-deletions.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { invitationMs, membersMax, signInTriesOfAddressMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { type NewLink, type TrackedLink, updateLink } from '../../postgres/tables/links.ts'
+import { type NewLink, type TrackedLink, updateLink } from '../../postgres/tables/links/links.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { linkFormBytesMax, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
 import { setUpIngest } from '../support/ingest.ts'

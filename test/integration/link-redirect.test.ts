@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import {
   insertLink,
   insertLinkWithKey,
@@ -10,7 +9,8 @@ import {
   type NewLink,
   type TrackedLink,
   updateLink,
-} from '../../postgres/tables/links.ts'
+} from '../../postgres/tables/links/links.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
 import { startApi } from '../support/api.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { insertLink } from '../../postgres/tables/links.ts'
+import { insertLink } from '../../postgres/tables/links/links.ts'
 import { linksListedMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { asking, makeAccount, makePost, newLink } from '../support/publishing.ts'

@@ -1,7 +1,7 @@
 /** A link to the longest destination that is taken, with the longest parameters, all the way to the visitor. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listRedirects } from '../../postgres/tables/link-redirects.ts'
-import { listLinks } from '../../postgres/tables/links.ts'
+import { listRedirects } from '../../postgres/tables/links/link-redirects.ts'
+import { listLinks } from '../../postgres/tables/links/links.ts'
 import {
   linkDestinationLengthMax,
   linksListedBytesMax,

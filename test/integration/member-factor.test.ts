@@ -1,7 +1,7 @@
 /** An owner helps a member who lost the phone: by the own password and code, and only where no other owner's workspace is touched. */
 import { beforeAll, expect, test } from 'vitest'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'

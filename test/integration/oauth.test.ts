@@ -5,9 +5,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { expect, test } from 'vitest'
 import { expireApps } from '../../pipeline/retention/expire-apps.ts'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { beginConnection } from '../../postgres/tables/connected-apps.ts'
-import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { beginConnection } from '../../postgres/tables/members/connected-apps.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
+import { requestDeletion } from '../../postgres/tables/workspaces/workspace-deletions.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { apiKeyCacheMs } from '../../schemas/limits/api-limits.ts'
 import {

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createInvitation } from '../../postgres/tables/invitations.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { createInvitation } from '../../postgres/tables/members/invitations.ts'
+import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import {
   knownBrowserMs,
   signInFormBytesMax,

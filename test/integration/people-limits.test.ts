@@ -1,7 +1,7 @@
 /** The cost of one browser that goes from one contact to another without an end, as a server's constant id does. */
 import { beforeEach, expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
-import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { insertInbox } from '../../postgres/tables/people/inbox.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { bindingPeriodsPerBrowserMax, browsersPerContactMax } from '../../schemas/limits/people-limits.ts'
 import { makeWorkspace } from '../support/api.ts'

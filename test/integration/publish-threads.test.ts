@@ -6,7 +6,7 @@ import {
   putCredentials,
   readCredentials,
   renewCredentials,
-} from '../../postgres/tables/account-credentials.ts'
+} from '../../postgres/tables/accounts/account-credentials.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
 import { metaListedMs, providerPollMs, threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
 import { makeWorkspace, testApiHost } from '../support/api.ts'

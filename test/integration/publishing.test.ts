@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { setPlan } from '../../postgres/tables/workspaces/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'

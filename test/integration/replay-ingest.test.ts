@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { trackingRefusals } from '../../ingest/http/tracking-refusals.ts'
-import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { changeWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import {
   replayBodyBytesMax,
   replayDepthMax,

@@ -4,15 +4,15 @@ import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { expireDeliveries } from '../../pipeline/retention/expire-deliveries.ts'
 import { expireSalts } from '../../pipeline/retention/expire-salts.ts'
 import { keptFromOf } from '../../pipeline/retention/retention.ts'
-import { insertInbox } from '../../postgres/tables/inbox.ts'
-import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
+import { readOrMakeSalt } from '../../postgres/tables/operation/salts.ts'
+import { insertInbox } from '../../postgres/tables/people/inbox.ts'
 import {
   createWorkspace,
   listWorkspaces,
   type PlanKey,
   readWorkspace,
   setPlan,
-} from '../../postgres/tables/workspaces.ts'
+} from '../../postgres/tables/workspaces/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { dayClosedAfterMs } from '../../schemas/limits/figure-limits.ts'

@@ -1,7 +1,7 @@
 /** The second factor of accounts: how it is turned on and off, what it asks for, and what gets past it. */
 import { expect, test } from 'vitest'
-import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
+import { appendSystemChange, listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { sha256Of } from '../../schemas/keys.ts'

@@ -1,7 +1,7 @@
 /** Shared links of the dashboard: made and revoked by the owner; whoever has one sees figures, nobody's name, and nothing else. */
 import { expect, test } from 'vitest'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { segmentRows } from '../../postgres/tables/segments.ts'
+import { segmentRows } from '../../postgres/tables/figures/segments.ts'
+import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import { sharedLinksMax } from '../../schemas/limits/api-limits.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'

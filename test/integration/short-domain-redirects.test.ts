@@ -1,14 +1,19 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { insertLinkWithKey, markLinkArchived, type NewLink, type TrackedLink } from '../../postgres/tables/links.ts'
+import {
+  insertLinkWithKey,
+  markLinkArchived,
+  type NewLink,
+  type TrackedLink,
+} from '../../postgres/tables/links/links.ts'
 import {
   insertDomain,
   noteCheck,
   removeDomain,
   type StoredDomain,
   updateDomain,
-} from '../../postgres/tables/short-domains.ts'
+} from '../../postgres/tables/links/short-domains.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { shortDomainHopsMax } from '../../schemas/limits/domain-limits.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'

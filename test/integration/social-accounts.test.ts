@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { setAccountHealth } from '../../postgres/tables/social-accounts.ts'
+import { setAccountHealth } from '../../postgres/tables/accounts/social-accounts.ts'
 import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'

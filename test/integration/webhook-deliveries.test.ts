@@ -2,9 +2,14 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
-import { forgetOutbox } from '../../postgres/tables/outbox.ts'
-import { deleteOldDeliveries, redeliver } from '../../postgres/tables/webhook-deliveries.ts'
-import { type AttemptResult, failPending, recordAttempts, type Turn } from '../../postgres/tables/webhook-turns.ts'
+import { forgetOutbox } from '../../postgres/tables/webhooks/outbox.ts'
+import { deleteOldDeliveries, redeliver } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
+import {
+  type AttemptResult,
+  failPending,
+  recordAttempts,
+  type Turn,
+} from '../../postgres/tables/webhooks/webhook-turns.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'

@@ -1,7 +1,7 @@
 /** All workspaces at a glance: the figures of each one's own overview, and nothing of workspaces that somebody may not read. */
 import { expect, test } from 'vitest'
-import { removeMember } from '../../postgres/tables/members.ts'
-import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { removeMember } from '../../postgres/tables/members/members.ts'
+import { setPlan } from '../../postgres/tables/workspaces/workspaces.ts'
 import { StoreLate } from '../../runtime/store-error.ts'
 import { glanceWorkspacesMax } from '../../schemas/limits/overview-limits.ts'
 import type { OverviewCounters, OverviewMetrics } from '../../schemas/resources/overview.ts'

@@ -1,5 +1,5 @@
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
-import { type InboxRow, insertInbox } from '../../postgres/tables/inbox.ts'
+import { type InboxRow, insertInbox } from '../../postgres/tables/people/inbox.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { type OverviewCase, workspaceOf } from '../oracle/cases.ts'
 import { differences } from '../oracle/compare.ts'

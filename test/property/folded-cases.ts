@@ -2,7 +2,7 @@
  * Cases of the overview that arrive in portions, with folds between them. Ids are drawn without regard to time, so
  * events of a later portion are late for the rows of an earlier one.
  */
-import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { insertInbox } from '../../postgres/tables/people/inbox.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { OverviewCase } from '../oracle/cases.ts'
 import type { EventFact } from '../oracle/facts.ts'

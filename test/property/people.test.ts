@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
-import type { FactLimits } from '../../postgres/tables/bindings.ts'
+import type { FactLimits } from '../../postgres/tables/people/bindings.ts'
 import { makeLog } from '../../runtime/log.ts'
 import type { Conversions } from '../../schemas/resources/conversion.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'

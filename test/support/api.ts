@@ -6,7 +6,7 @@ import { makeRateLimiter, makeSignInLimiter, type RateLimiter } from '../../api/
 import type { MediaLimits } from '../../api/media/receive.ts'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations as registered } from '../../api/operations/registry.ts'
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'

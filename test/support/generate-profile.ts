@@ -1,5 +1,5 @@
 import { type Generating, generateOrdered } from '../../pipeline/profile/generate.ts'
-import { claimProfile } from '../../postgres/tables/company-profiles.ts'
+import { claimProfile } from '../../postgres/tables/workspaces/company-profiles.ts'
 
 /** @returns whether a requested profile was waiting */
 export async function generateNext(context: Generating, signal: AbortSignal): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Rows of the inbox, as ingest puts them there. */
-import type { InboxRow } from '../../postgres/tables/inbox.ts'
+import type { InboxRow } from '../../postgres/tables/people/inbox.ts'
 
 type Named = Pick<InboxRow, 'event_id' | 'workspace_id' | 'occurred_at' | 'received_at'>
 

@@ -1,5 +1,5 @@
 /** Visits of short links, and what ingest makes of them. */
-import type { TrackedLink } from '../../postgres/tables/links.ts'
+import type { TrackedLink } from '../../postgres/tables/links/links.ts'
 import type { TestIngest } from './ingest.ts'
 import { exchange } from './raw-http.ts'
 import type { TestStores } from './stores.ts'

@@ -1,6 +1,6 @@
 /** Members of a workspace: invited by its owner, and joined by the link, each from an address and with an e-mail of its own. */
 import { expect } from 'vitest'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
 import { type GivenRole, givenRoles, type Role } from '../../schemas/roles.ts'
 import type { TestApi } from './api.ts'
 import type { TestStores } from './stores.ts'

@@ -1,7 +1,7 @@
 /** People in a test: events sent to ingest as sites send them, and brought up to date as the pipeline's loop does. */
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
-import type { FactLimits } from '../../postgres/tables/bindings.ts'
+import type { FactLimits } from '../../postgres/tables/people/bindings.ts'
 import { makeLog } from '../../runtime/log.ts'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
 import type { TestApi, TestWorkspace } from './api.ts'

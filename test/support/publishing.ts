@@ -1,8 +1,8 @@
 /** Accounts and media to post with, and the API asked as JSON. */
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
-import { insertLink, type NewLink, type TrackedLink } from '../../postgres/tables/links.ts'
-import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
+import { connectSocialAccount } from '../../postgres/tables/accounts/social-accounts.ts'
+import { insertLink, type NewLink, type TrackedLink } from '../../postgres/tables/links/links.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { PostResource } from '../../schemas/resources/post.ts'
 import type { TestApi } from './api.ts'

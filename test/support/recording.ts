@@ -1,7 +1,7 @@
 /** A workspace's recordings in ClickHouse, unpacked. */
 import { gunzipSync } from 'node:zlib'
 import { expect, vi } from 'vitest'
-import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { changeWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { TestWorkspace } from './api.ts'
 import type { MadeEvent } from './replays.ts'
 import { productHost, type TrackingSurface } from './tracking-surface.ts'

@@ -1,6 +1,6 @@
-import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces.ts'
+import { createApiKey } from '../../postgres/tables/workspaces/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/workspaces/tracking-keys.ts'
+import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces/workspaces.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import type { TestStores } from './stores.ts'
 

@@ -3,10 +3,10 @@
  * the account that saw it, and takes an answer to a request once. Held by test/integration/oauth.test.ts.
  */
 
-import type { Authenticated, Standing } from '../../../postgres/tables/api-keys.ts'
-import { beginConnection } from '../../../postgres/tables/connected-apps.ts'
-import { findClient } from '../../../postgres/tables/oauth-clients.ts'
-import { listStandings } from '../../../postgres/tables/owner-sessions.ts'
+import { beginConnection } from '../../../postgres/tables/members/connected-apps.ts'
+import { findClient } from '../../../postgres/tables/members/oauth-clients.ts'
+import { listStandings } from '../../../postgres/tables/members/owner-sessions.ts'
+import type { Authenticated, Standing } from '../../../postgres/tables/workspaces/api-keys.ts'
 import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'

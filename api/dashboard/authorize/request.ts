@@ -2,7 +2,7 @@
  * Reads an authorization request, by which an app asks a person for access (RFC 6749, with PKCE and RFC 8707). A request with a fault leads
  * nowhere by itself: anybody may register an app, and our address would lead to any other.
  */
-import type { OAuthClient } from '../../../postgres/tables/oauth-clients.ts'
+import type { OAuthClient } from '../../../postgres/tables/members/oauth-clients.ts'
 import { type Scope, scopes } from '../../../schemas/scopes.ts'
 import { isOwnResource } from '../../oauth/metadata.ts'
 import { answerAt, isRegistered } from '../../oauth/redirect-uris.ts'

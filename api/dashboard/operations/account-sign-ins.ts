@@ -15,9 +15,9 @@ import {
   keepForChoice,
   readReturnedSignIn,
   takeAccountSignIn,
-} from '../../../postgres/tables/account-sign-ins.ts'
-import { listPlatformApps, readPlatformApp } from '../../../postgres/tables/platform-apps.ts'
-import { readSocialAccounts } from '../../../postgres/tables/social-accounts.ts'
+} from '../../../postgres/tables/accounts/account-sign-ins.ts'
+import { listPlatformApps, readPlatformApp } from '../../../postgres/tables/accounts/platform-apps.ts'
+import { readSocialAccounts } from '../../../postgres/tables/accounts/social-accounts.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'

@@ -1,6 +1,11 @@
 /** Secret keys of a workspace: listed, made and revoked by owner and admins in the dashboard. No key makes another one. */
 import { z } from 'zod'
-import { createApiKey, type ListedApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
+import {
+  createApiKey,
+  type ListedApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from '../../../postgres/tables/workspaces/api-keys.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'

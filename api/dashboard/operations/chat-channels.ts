@@ -12,9 +12,9 @@ import {
   listChannelRows,
   listChatChannels,
   updateChatChannel,
-} from '../../../postgres/tables/chat-channels.ts'
-import { countRecipients } from '../../../postgres/tables/report-recipients.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+} from '../../../postgres/tables/messages/chat-channels.ts'
+import { countRecipients } from '../../../postgres/tables/messages/report-recipients.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { type ChatKind, chatOf } from '../../../schemas/chat-kinds.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { stringTooLong, valueError } from '../../../schemas/errors/validation-errors.ts'

@@ -1,7 +1,7 @@
 /** Apps that members connected by OAuth: owner and admins see and end all of the workspace, other members their own. */
 import { z } from 'zod'
-import { revokeApiKey } from '../../../postgres/tables/api-keys.ts'
-import { listConnectedApps } from '../../../postgres/tables/connected-apps.ts'
+import { listConnectedApps } from '../../../postgres/tables/members/connected-apps.ts'
+import { revokeApiKey } from '../../../postgres/tables/workspaces/api-keys.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { connectedAppsShownMax } from '../../../schemas/limits/oauth-limits.ts'

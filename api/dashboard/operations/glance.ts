@@ -3,8 +3,8 @@
  * perhaps a second factor, and the scope of figures. Held by test/integration/workspace-glance.test.ts.
  */
 import { z } from 'zod'
-import type { Standing } from '../../../postgres/tables/api-keys.ts'
-import { listStandings } from '../../../postgres/tables/owner-sessions.ts'
+import { listStandings } from '../../../postgres/tables/members/owner-sessions.ts'
+import type { Standing } from '../../../postgres/tables/workspaces/api-keys.ts'
 import { forEachAtMost } from '../../../runtime/for-each.ts'
 import { StoreLate } from '../../../runtime/store-error.ts'
 import { Problem } from '../../../schemas/errors/problems.ts'

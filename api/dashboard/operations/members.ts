@@ -1,20 +1,20 @@
 /** Members of a workspace and invitations: by owner and admins in the dashboard; any member may leave. No key reaches them. */
 import { z } from 'zod'
-import { addInvitationMail } from '../../../postgres/tables/account-mails.ts'
-import { countInvitationMail, type MailVerdict } from '../../../postgres/tables/invitation-mails.ts'
 import {
   createInvitation,
   deleteInvitation,
   type Invitation,
   listInvitations,
-} from '../../../postgres/tables/invitations.ts'
+} from '../../../postgres/tables/members/invitations.ts'
 import {
   changeRole,
   listMembers,
   type MemberChange,
   type MemberRefusal,
   removeMember,
-} from '../../../postgres/tables/members.ts'
+} from '../../../postgres/tables/members/members.ts'
+import { addInvitationMail } from '../../../postgres/tables/messages/account-mails.ts'
+import { countInvitationMail, type MailVerdict } from '../../../postgres/tables/messages/invitation-mails.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { makeLinkToken } from '../../../schemas/keys.ts'

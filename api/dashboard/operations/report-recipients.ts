@@ -1,7 +1,6 @@
 /** Recipients of reports by e-mail: listed, added and removed by owner and admins in the dashboard. No key reaches them. One operation sends a report to a chat channel as well. */
 import { z } from 'zod'
-import { askForReport, findReportRecipient } from '../../../postgres/tables/asked-reports.ts'
-import { countAudited } from '../../../postgres/tables/audit.ts'
+import { askForReport, findReportRecipient } from '../../../postgres/tables/messages/asked-reports.ts'
 import {
   countRecipients,
   deleteReportRecipient,
@@ -10,8 +9,9 @@ import {
   type RecipientState,
   type ReportRecipient,
   setRecipientSwitches,
-} from '../../../postgres/tables/report-recipients.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+} from '../../../postgres/tables/messages/report-recipients.ts'
+import { countAudited } from '../../../postgres/tables/workspaces/audit.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../../postgres/client.ts'
-import { lockAsManager } from '../../../postgres/tables/members.ts'
+import { lockAsManager } from '../../../postgres/tables/members/members.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import type { Actor } from '../../operations/define.ts'
 

@@ -1,6 +1,6 @@
 /** Whether the workspace requires a second factor of its members: its owner alone says so. */
 import { z } from 'zod'
-import { requireSecondFactor } from '../../../postgres/tables/required-factors.ts'
+import { requireSecondFactor } from '../../../postgres/tables/members/required-factors.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { ownScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'

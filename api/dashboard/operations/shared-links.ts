@@ -1,6 +1,11 @@
 /** Links on which anybody sees a workspace's overview, events, funnels and retention: listed, made and revoked by owner and admins in the dashboard. */
 import { z } from 'zod'
-import { countLiveSharedLinks, createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
+import {
+  countLiveSharedLinks,
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from '../../../postgres/tables/workspaces/api-keys.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { apiKeysShownMax, sharedLinksMax } from '../../../schemas/limits/api-limits.ts'

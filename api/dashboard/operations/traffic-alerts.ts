@@ -1,7 +1,7 @@
 /** Traffic alerts: read and set by owner and admins in the dashboard. No key reaches them. */
 import type { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
-import { listAlertSettings, setAlert } from '../../../postgres/tables/traffic-alerts.ts'
+import { listAlertSettings, setAlert } from '../../../postgres/tables/messages/traffic-alerts.ts'
 import { TrafficAlerts, TrafficAlertsUpdate } from '../../../schemas/resources/traffic-alert.ts'
 import { manageScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'

@@ -9,10 +9,15 @@ import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
 import { insertSeed } from '../../../clickhouse/seed/insert-seed.ts'
 import { eventsByWorkspace } from '../../../clickhouse/seed/plan.ts'
 import type { Postgres, Queryable } from '../../../postgres/client.ts'
-import { createDemo, findDemo, markDemoFilled, tryLockDemo } from '../../../postgres/tables/demo-workspaces.ts'
-import { advanceMark, leaseSegments } from '../../../postgres/tables/segment-leases.ts'
-import { createTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
-import { requestDeletion } from '../../../postgres/tables/workspace-deletions.ts'
+import { advanceMark, leaseSegments } from '../../../postgres/tables/operation/segment-leases.ts'
+import {
+  createDemo,
+  findDemo,
+  markDemoFilled,
+  tryLockDemo,
+} from '../../../postgres/tables/workspaces/demo-workspaces.ts'
+import { createTrackingKey } from '../../../postgres/tables/workspaces/tracking-keys.ts'
+import { requestDeletion } from '../../../postgres/tables/workspaces/workspace-deletions.ts'
 import {
   changeWorkspace,
   countOwnWorkspaces,
@@ -21,7 +26,7 @@ import {
   lockOwner,
   readWorkspace,
   type Workspace,
-} from '../../../postgres/tables/workspaces.ts'
+} from '../../../postgres/tables/workspaces/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { ownWorkspacesMax } from '../../../schemas/limits/api-limits.ts'
 import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'

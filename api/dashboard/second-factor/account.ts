@@ -3,9 +3,8 @@
  * It asks for the password first, as /dashboard/password does. Held by test/integration/second-factor.test.ts.
  */
 import type { Queryable } from '../../../postgres/client.ts'
-import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
-import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
-import { isFactorRequired, listRequiring } from '../../../postgres/tables/required-factors.ts'
+import { findPasswordHash } from '../../../postgres/tables/members/owner-passwords.ts'
+import { isFactorRequired, listRequiring } from '../../../postgres/tables/members/required-factors.ts'
 import {
   beginSecondFactor,
   findSecondFactor,
@@ -13,8 +12,9 @@ import {
   type SecondFactor,
   turnOffSecondFactor,
   turnOnSecondFactor,
-} from '../../../postgres/tables/second-factors.ts'
-import { listWorkspacesOf } from '../../../postgres/tables/workspaces.ts'
+} from '../../../postgres/tables/members/second-factors.ts'
+import type { Authenticated } from '../../../postgres/tables/workspaces/api-keys.ts'
+import { listWorkspacesOf } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { isPasswordOf } from '../../../runtime/crypto/password.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { makeTotpSecret, totpUri } from '../../../runtime/crypto/totp.ts'

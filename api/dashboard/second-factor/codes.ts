@@ -3,7 +3,7 @@
  * ones in an hour. Held by test/integration/second-factor.test.ts.
  */
 import type { Queryable } from '../../../postgres/client.ts'
-import { findSecondFactor, useRecoveryCode, useStep } from '../../../postgres/tables/second-factors.ts'
+import { findSecondFactor, useRecoveryCode, useStep } from '../../../postgres/tables/members/second-factors.ts'
 import type { Clock } from '../../../runtime/clock.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { stepOfCode } from '../../../runtime/crypto/totp.ts'

@@ -3,11 +3,12 @@
  * the owner's own password, and code where the owner has a second factor. The address names the workspace, as another tab may have
  * taken the session to another one. Held by test/integration/member-factor.test.ts.
  */
-import type { Authenticated, Standing } from '../../../postgres/tables/api-keys.ts'
-import { findMemberFactor, lockMemberFactor } from '../../../postgres/tables/member-factors.ts'
-import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
-import { listStandings } from '../../../postgres/tables/owner-sessions.ts'
-import { isSecondFactorOn, turnOffSecondFactor } from '../../../postgres/tables/second-factors.ts'
+
+import { findMemberFactor, lockMemberFactor } from '../../../postgres/tables/members/member-factors.ts'
+import { findPasswordHash } from '../../../postgres/tables/members/owner-passwords.ts'
+import { listStandings } from '../../../postgres/tables/members/owner-sessions.ts'
+import { isSecondFactorOn, turnOffSecondFactor } from '../../../postgres/tables/members/second-factors.ts'
+import type { Authenticated, Standing } from '../../../postgres/tables/workspaces/api-keys.ts'
 import { isPasswordOf } from '../../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'

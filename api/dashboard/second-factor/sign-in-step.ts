@@ -2,13 +2,13 @@
  * /dashboard/sign-in/code: the second page of a sign-in by password, for accounts with a second factor. There is no session before
  * its code. Held by test/integration/second-factor.test.ts.
  */
-import { beginBrowserSession } from '../../../postgres/tables/owner-sessions.ts'
+import { beginBrowserSession } from '../../../postgres/tables/members/owner-sessions.ts'
 import {
   endSignInStep,
   isSignInStepOpen,
   type SignInStep,
   trySignInStep,
-} from '../../../postgres/tables/sign-in-steps.ts'
+} from '../../../postgres/tables/members/sign-in-steps.ts'
 import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'

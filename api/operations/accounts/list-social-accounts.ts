@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { serializeAccount } from '../../../postgres/tables/serialize-account.ts'
-import { listSocialAccounts as readAll } from '../../../postgres/tables/social-accounts.ts'
+import { serializeAccount } from '../../../postgres/tables/accounts/serialize-account.ts'
+import { listSocialAccounts as readAll } from '../../../postgres/tables/accounts/social-accounts.ts'
 import { SocialAccountResource } from '../../../schemas/resources/social-account.ts'
 import { defineOperation } from '../define.ts'
 

@@ -1,6 +1,6 @@
 /** Answers that are put together from cells and rows of sessions, whatever is written meanwhile. */
 import type { CellDays } from '../../../clickhouse/queries/overview/figure-parts.ts'
-import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
+import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/figures/figure-builds.ts'
 import { overviewAttemptsMax } from '../../../schemas/limits/overview-limits.ts'
 import type { FigureContext } from '../define.ts'
 

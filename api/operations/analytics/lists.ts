@@ -1,7 +1,7 @@
 /** The lists of the answer: sources, pages, breakdowns, recent events. */
 import type { SessionGroup } from '../../../clickhouse/queries/overview/read-figures.ts'
 import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
-import type { RevenueByKey } from '../../../postgres/tables/revenue-figures.ts'
+import type { RevenueByKey } from '../../../postgres/tables/revenue/revenue-figures.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { countryName } from '../../../schemas/reference/country-names.ts'
 import type { AnalyticsOverview } from '../../../schemas/resources/overview.ts'

@@ -1,7 +1,7 @@
 /** From counts to the counters of the answer. */
 import type { BegunCounts, Counts } from '../../../clickhouse/queries/overview/read-figures.ts'
-import type { AdSpend } from '../../../postgres/tables/ad-spend.ts'
-import type { RevenueTotals } from '../../../postgres/tables/revenue-figures.ts'
+import type { AdSpend } from '../../../postgres/tables/revenue/ad-spend.ts'
+import type { RevenueTotals } from '../../../postgres/tables/revenue/revenue-figures.ts'
 import type { OverviewCounters } from '../../../schemas/resources/overview.ts'
 
 /** `part` in per cent of `whole` with two decimals; 0 where there is nothing to divide by. */

@@ -8,7 +8,7 @@ import {
   readBotReport,
   sumOf,
 } from '../../../clickhouse/queries/bot-visits.ts'
-import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
+import { readCurrentBuild } from '../../../postgres/tables/figures/figure-builds.ts'
 import { type BotCategory, botCategories } from '../../../schemas/event/row.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { botRowsDefault, botRowsMax } from '../../../schemas/limits/bot-limits.ts'

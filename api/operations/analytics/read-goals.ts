@@ -1,7 +1,7 @@
 /** GET /v1/analytics/goals: how many visitors of a range did what the workspace wants them to do. */
 import { z } from 'zod'
 import { type GoalCounts, readGoals } from '../../../clickhouse/queries/goals.ts'
-import { goalRows, type StoredGoal } from '../../../postgres/tables/goals.ts'
+import { goalRows, type StoredGoal } from '../../../postgres/tables/figures/goals.ts'
 import { type FunnelStep, readStep } from '../../../schemas/funnel-steps.ts'
 import { GoalFigures } from '../../../schemas/resources/goal.ts'
 import { viewScope } from '../../../schemas/scopes.ts'

@@ -7,11 +7,11 @@ import {
   readOverview,
 } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
-import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
-import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
-import type { FigureBuild } from '../../../postgres/tables/figure-builds.ts'
-import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
-import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
+import type { FigureBuild } from '../../../postgres/tables/figures/figure-builds.ts'
+import { readFoldedAsOf } from '../../../postgres/tables/figures/folds.ts'
+import { countNewContacts } from '../../../postgres/tables/people/contact-sightings.ts'
+import { readContactsOfEvents } from '../../../postgres/tables/people/contacts-of-events.ts'
+import { currentTrackingKey } from '../../../postgres/tables/workspaces/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
 import {

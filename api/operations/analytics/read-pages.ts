@@ -1,7 +1,7 @@
 /** GET /v1/analytics/pages: the pages of a range, with how long and how far they were looked at. */
 import { z } from 'zod'
 import { type PageGroup, readPages } from '../../../clickhouse/queries/pages/read-pages.ts'
-import type { RevenueByKey } from '../../../postgres/tables/revenue-figures.ts'
+import type { RevenueByKey } from '../../../postgres/tables/revenue/revenue-figures.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import {
   overviewRowsDefault,

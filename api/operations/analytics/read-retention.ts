@@ -1,7 +1,7 @@
 /** GET /v1/analytics/retention: how many of those who came first in a bucket of a range came back in the buckets after it. */
 import { z } from 'zod'
 import { readReturns } from '../../../clickhouse/queries/retention.ts'
-import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
+import { readFoldedAsOf } from '../../../postgres/tables/figures/folds.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { laxInt } from '../../../schemas/lax.ts'

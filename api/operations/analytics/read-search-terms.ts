@@ -6,8 +6,8 @@ import {
   type SearchFigures,
   type SearchSpan,
 } from '../../../clickhouse/queries/search-terms.ts'
-import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
-import { listSearchSites, type SearchSite, searchStateOf } from '../../../postgres/tables/search-sites.ts'
+import { readCurrentBuild } from '../../../postgres/tables/figures/figure-builds.ts'
+import { listSearchSites, type SearchSite, searchStateOf } from '../../../postgres/tables/figures/search-sites.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { searchListRowsDefault, searchListRowsMax, searchTextLengthMax } from '../../../schemas/limits/search-limits.ts'
 import { type SearchState, SearchTerms, searchTimeZone } from '../../../schemas/resources/search-terms.ts'

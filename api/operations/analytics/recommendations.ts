@@ -3,7 +3,7 @@
  * cases from which nothing can be concluded, and each detail names the figures it was drawn from.
  */
 import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
-import type { RevenueByKey, RevenueFigures } from '../../../postgres/tables/revenue-figures.ts'
+import type { RevenueByKey, RevenueFigures } from '../../../postgres/tables/revenue/revenue-figures.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { decimalsOf } from '../../../schemas/reference/currencies.ts'
 import { mediums } from '../../../schemas/reference/mediums.ts'

@@ -1,6 +1,11 @@
 /** Revenue of an overview: read beside the figures of visitors, and put into their rows. */
 import { readChosenSessions } from '../../../clickhouse/queries/overview/read-chosen-sessions.ts'
-import { type AdCampaign, type AdSpend, listAdCampaigns, sumAdSpend } from '../../../postgres/tables/ad-spend.ts'
+import {
+  type AdCampaign,
+  type AdSpend,
+  listAdCampaigns,
+  sumAdSpend,
+} from '../../../postgres/tables/revenue/ad-spend.ts'
 import {
   listSessionsOfPayments,
   type RevenueByKey,
@@ -10,7 +15,7 @@ import {
   readRevenueFigures,
   readRevenueOfPages,
   readRevenueTotals,
-} from '../../../postgres/tables/revenue-figures.ts'
+} from '../../../postgres/tables/revenue/revenue-figures.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import { lastMoment } from '../../../schemas/time/date-time.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listAuditEvents } from '../../../postgres/tables/audit.ts'
+import { listAuditEvents } from '../../../postgres/tables/workspaces/audit.ts'
 import { laxInt } from '../../../schemas/lax.ts'
 import { auditActionLengthMax } from '../../../schemas/limits/api-limits.ts'
 import { AuditEventResource, actorTypes } from '../../../schemas/resources/audit-event.ts'

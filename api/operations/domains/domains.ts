@@ -10,8 +10,8 @@ import {
   noteCheck,
   removeDomain,
   updateDomain,
-} from '../../../postgres/tables/short-domains.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+} from '../../../postgres/tables/links/short-domains.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import type { TxtAnswer } from '../../../runtime/outbound/txt-records.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { makeLinkToken } from '../../../schemas/keys.ts'

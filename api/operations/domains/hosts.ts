@@ -1,5 +1,5 @@
 /** Hosts that a short domain can't have. */
-import { ownHostsOf } from '../../../postgres/tables/own-hosts.ts'
+import { ownHostsOf } from '../../../postgres/tables/links/own-hosts.ts'
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import type { PublicHosts } from '../../../runtime/public-hosts.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'

@@ -7,8 +7,8 @@
  */
 
 import { keyUnderRoots } from '../../../authoring/links/short-addresses.ts'
-import { linksOfKeys } from '../../../postgres/tables/links-known.ts'
-import type { StoredDomain } from '../../../postgres/tables/short-domains.ts'
+import { linksOfKeys } from '../../../postgres/tables/links/links-known.ts'
+import type { StoredDomain } from '../../../postgres/tables/links/short-domains.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../../schemas/exclusions.ts'

@@ -1,6 +1,6 @@
 /** Short domains as the API shows them. */
 import type { z } from 'zod'
-import type { StoredDomain } from '../../../postgres/tables/short-domains.ts'
+import type { StoredDomain } from '../../../postgres/tables/links/short-domains.ts'
 import type { ShortDomain } from '../../../schemas/resources/short-domain.ts'
 import { proofOf } from '../../../schemas/short-domain.ts'
 

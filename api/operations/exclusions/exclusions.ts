@@ -1,6 +1,6 @@
 /** Traffic that a workspace leaves out. */
-import { readExclusions, replaceExclusions } from '../../../postgres/tables/exclusions.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { readExclusions, replaceExclusions } from '../../../postgres/tables/workspaces/exclusions.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { isPublicAddress } from '../../../runtime/outbound/public-address.ts'
 import { readAddressRange } from '../../../schemas/exclusions.ts'
 import { Exclusions, ExclusionsForCaller, ExclusionsUpdate } from '../../../schemas/resources/exclusions.ts'

@@ -1,6 +1,7 @@
 /** Feeds whose new entries become posts. */
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
+import { readSocialAccounts } from '../../../postgres/tables/accounts/social-accounts.ts'
 import {
   deleteFeed,
   hastenLook,
@@ -10,9 +11,8 @@ import {
   readKeyOwner,
   type StoredFeed,
   updateFeed,
-} from '../../../postgres/tables/feeds.ts'
-import { readSocialAccounts } from '../../../postgres/tables/social-accounts.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+} from '../../../postgres/tables/posts/feeds.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'

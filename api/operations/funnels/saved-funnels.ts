@@ -1,5 +1,5 @@
 /** Funnels under a name. */
-import { funnelRows } from '../../../postgres/tables/saved-funnels.ts'
+import { funnelRows } from '../../../postgres/tables/figures/saved-funnels.ts'
 import { savedFunnelsMax } from '../../../schemas/limits/saved-funnel-limits.ts'
 import { SavedFunnel, SavedFunnelCreate, SavedFunnelUpdate } from '../../../schemas/resources/saved-funnel.ts'
 import { namedItems } from '../named-items.ts'

@@ -1,5 +1,5 @@
 /** The goals themselves. read-goals.ts of analytics counts them. */
-import { goalRows, type StoredGoal } from '../../../postgres/tables/goals.ts'
+import { goalRows, type StoredGoal } from '../../../postgres/tables/figures/goals.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { readablePath } from '../../../schemas/event/readable-path.ts'

@@ -1,7 +1,7 @@
 /** Takes a link out of lists, and puts it back. Neither changes where it leads, nor that it is counted. */
 import { z } from 'zod'
-import { markLinkArchived } from '../../../postgres/tables/links.ts'
-import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
+import { markLinkArchived } from '../../../postgres/tables/links/links.ts'
+import { serializeLink } from '../../../postgres/tables/links/serialize-link.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { LinkResource } from '../../../schemas/resources/link.ts'

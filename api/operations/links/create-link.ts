@@ -1,5 +1,5 @@
 import { makeLinks } from '../../../authoring/links/new-links.ts'
-import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
+import { serializeLink } from '../../../postgres/tables/links/serialize-link.ts'
 import { LinkCreate, LinkResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
 

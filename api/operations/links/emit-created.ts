@@ -1,8 +1,8 @@
 /** Writes the webhook events of links that a request or a command made at once. */
 import type { Queryable } from '../../../postgres/client.ts'
-import type { TrackedLink } from '../../../postgres/tables/links.ts'
-import { insertOutboxRows } from '../../../postgres/tables/outbox.ts'
-import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
+import type { TrackedLink } from '../../../postgres/tables/links/links.ts'
+import { serializeLink } from '../../../postgres/tables/links/serialize-link.ts'
+import { insertOutboxRows } from '../../../postgres/tables/webhooks/outbox.ts'
 
 /**
  * @param tx the transaction that made the links

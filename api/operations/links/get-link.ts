@@ -5,8 +5,8 @@ import {
   readClickLists,
   readLinkClicks,
 } from '../../../clickhouse/queries/link-clicks.ts'
-import { findLink } from '../../../postgres/tables/links.ts'
-import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
+import { findLink } from '../../../postgres/tables/links/links.ts'
+import { serializeLink } from '../../../postgres/tables/links/serialize-link.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'

@@ -18,8 +18,8 @@ import {
   takenText,
 } from '../../../authoring/links/new-links.ts'
 import { shortAddressesOf } from '../../../authoring/links/short-addresses.ts'
-import type { TrackedLink } from '../../../postgres/tables/links.ts'
-import { linksOfDestinations, linksOfKeys, lockLinkImports } from '../../../postgres/tables/links-known.ts'
+import type { TrackedLink } from '../../../postgres/tables/links/links.ts'
+import { linksOfDestinations, linksOfKeys, lockLinkImports } from '../../../postgres/tables/links/links-known.ts'
 import { Problem } from '../../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
 import { parsePart } from '../../../schemas/errors/zod-errors.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countClicksOfLinks } from '../../../clickhouse/queries/link-clicks.ts'
-import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
-import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
+import { listLinks as readLinks } from '../../../postgres/tables/links/links.ts'
+import { serializeLink } from '../../../postgres/tables/links/serialize-link.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { laxInt } from '../../../schemas/lax.ts'
 import {

@@ -7,8 +7,8 @@ import {
   type Visits,
   type VisitsRequest,
 } from '../../../clickhouse/queries/visits-of.ts'
-import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
-import { readRevenueLedTo } from '../../../postgres/tables/revenue-figures.ts'
+import { readCurrentBuild } from '../../../postgres/tables/figures/figure-builds.ts'
+import { readRevenueLedTo } from '../../../postgres/tables/revenue/revenue-figures.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import type { LinkRevenue } from '../../../schemas/resources/link.ts'
 import type { Scope } from '../../../schemas/scopes.ts'

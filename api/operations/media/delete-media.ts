@@ -4,7 +4,7 @@ import {
   isMediaAwaited,
   lockMedia,
   readUsedMedia,
-} from '../../../postgres/tables/media.ts'
+} from '../../../postgres/tables/posts/media.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { mediaTitlesMax } from '../../../schemas/limits/media-limits.ts'

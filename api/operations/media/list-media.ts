@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listMedia as readMedia } from '../../../postgres/tables/media.ts'
+import { listMedia as readMedia } from '../../../postgres/tables/posts/media.ts'
 import { mediaTitlesMax } from '../../../schemas/limits/media-limits.ts'
 import { MediaAsset } from '../../../schemas/resources/media.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'

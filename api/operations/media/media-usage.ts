@@ -1,4 +1,4 @@
-import { readMediaBytes } from '../../../postgres/tables/media.ts'
+import { readMediaBytes } from '../../../postgres/tables/posts/media.ts'
 import { MediaUsage } from '../../../schemas/resources/media.ts'
 import { defineOperation } from '../define.ts'
 

@@ -1,6 +1,6 @@
 /** Media assets as the API shows them. */
 import type { z } from 'zod'
-import type { UsedMedia } from '../../../postgres/tables/media.ts'
+import type { UsedMedia } from '../../../postgres/tables/posts/media.ts'
 import type { MediaAsset } from '../../../schemas/resources/media.ts'
 
 type Shown = z.output<typeof MediaAsset>

@@ -5,8 +5,8 @@ import {
   lockPostsShowing,
   readUsedMedia,
   setMediaAltText,
-} from '../../../postgres/tables/media.ts'
-import { noteChangedMedia } from '../../../postgres/tables/post-reviews.ts'
+} from '../../../postgres/tables/posts/media.ts'
+import { noteChangedMedia } from '../../../postgres/tables/posts/post-reviews.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'

@@ -1,4 +1,4 @@
-import { insertMedia, lockMediaBytes, lockMediaOf, readMediaBytes } from '../../../postgres/tables/media.ts'
+import { insertMedia, lockMediaBytes, lockMediaOf, readMediaBytes } from '../../../postgres/tables/posts/media.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { MediaAsset, MediaUpload } from '../../../schemas/resources/media.ts'
 import { defineOperation } from '../define.ts'

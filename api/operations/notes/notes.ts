@@ -8,8 +8,8 @@ import {
   lockNote,
   type StoredNote,
   updateNote,
-} from '../../../postgres/tables/notes.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+} from '../../../postgres/tables/figures/notes.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { notesMax } from '../../../schemas/limits/note-limits.ts'

@@ -10,15 +10,20 @@ import {
   readBindingsOfBrowsers,
   readBindingsOfContacts,
   readBindingsOfVisitors,
-} from '../../../postgres/tables/bindings.ts'
-import { type Contact, findContact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
-import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
+} from '../../../postgres/tables/people/bindings.ts'
+import {
+  type Contact,
+  findContact,
+  findContactsByHash,
+  readContactKeys,
+} from '../../../postgres/tables/people/contacts.ts'
+import { readContactsOfEvents } from '../../../postgres/tables/people/contacts-of-events.ts'
+import { serializeContact } from '../../../postgres/tables/people/serialize-contact.ts'
 import {
   listPaymentsOfPeople,
   type PaymentsRequest,
   sumRevenueOfPeople,
-} from '../../../postgres/tables/revenue-of-people.ts'
-import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
+} from '../../../postgres/tables/revenue/revenue-of-people.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { emailOf } from '../../../schemas/event/identifiers.ts'

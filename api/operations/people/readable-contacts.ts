@@ -1,7 +1,7 @@
 /** Contacts with the counts of what the workspace may read. Their stored counts are of all events that are kept. */
 import { gatherContacts, sumContacts } from '../../../clickhouse/queries/people/contact-events.ts'
-import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
-import { type Contact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
+import { readBindingsOfContacts } from '../../../postgres/tables/people/bindings.ts'
+import { type Contact, findContactsByHash, readContactKeys } from '../../../postgres/tables/people/contacts.ts'
 import type { Stores } from '../define.ts'
 import type { ReadableVisitors } from './readable-visitors.ts'
 

@@ -1,6 +1,6 @@
 /** Which rows of visitors a workspace may read. */
 import type { VisitorRows } from '../../../clickhouse/queries/people/visitors.ts'
-import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
+import { readCurrentBuild } from '../../../postgres/tables/figures/figure-builds.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import type { CallContext } from '../define.ts'

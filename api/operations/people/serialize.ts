@@ -1,8 +1,8 @@
 /** People as the API shows them. */
 import { nameOfVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import type { VisitorSums, VisitorTexts } from '../../../clickhouse/queries/people/visitors.ts'
-import type { PaymentOfPerson, RevenueOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
-import { direct, shownTime, touchFields } from '../../../postgres/tables/serialize-contact.ts'
+import { direct, shownTime, touchFields } from '../../../postgres/tables/people/serialize-contact.ts'
+import type { PaymentOfPerson, RevenueOfPeople } from '../../../postgres/tables/revenue/revenue-of-people.ts'
 import type { Touch } from '../../../schemas/event/touch.ts'
 import type { Journey, Person } from '../../../schemas/resources/person.ts'
 

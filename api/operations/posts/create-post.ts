@@ -1,5 +1,5 @@
 import { makePost } from '../../../authoring/posts/new-post.ts'
-import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { serializePost } from '../../../postgres/tables/posts/serialize-post.ts'
 import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 

@@ -1,7 +1,7 @@
 /** Locks a mutation's post until the transaction ends, so that the checked state is the changed state. */
 import type { Queryable } from '../../../postgres/client.ts'
-import { whoChangedPost } from '../../../postgres/tables/audit.ts'
-import { lockPost, type Post, readPost } from '../../../postgres/tables/posts.ts'
+import { lockPost, type Post, readPost } from '../../../postgres/tables/posts/posts.ts'
+import { whoChangedPost } from '../../../postgres/tables/workspaces/audit.ts'
 import { type problem as makeProblem, problem } from '../../../schemas/errors/problems.ts'
 import type { PostStatus } from '../../../schemas/resources/post.ts'
 import { publishScope } from '../../../schemas/scopes.ts'

@@ -1,8 +1,8 @@
 /** The week's posting times, by which `svc.queue_post` goes. */
 import type { z } from 'zod'
 import { type FreeTimes, readFreeTimes } from '../../../authoring/posts/free-times.ts'
-import { replacePostingTimes } from '../../../postgres/tables/posting-times.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { replacePostingTimes } from '../../../postgres/tables/posts/posting-times.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { PostingTimes, PostingTimesUpdate } from '../../../schemas/resources/posting-times.ts'
 import type { WeeklyTime } from '../../../schemas/time/weekly-times.ts'
 import { defineOperation } from '../define.ts'

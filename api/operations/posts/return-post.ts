@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { setReview } from '../../../postgres/tables/post-reviews.ts'
-import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { setReview } from '../../../postgres/tables/posts/post-reviews.ts'
+import { serializePost } from '../../../postgres/tables/posts/serialize-post.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ReturnRequest } from '../../../schemas/resources/post.ts'

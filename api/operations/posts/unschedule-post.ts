@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { markPostDraft } from '../../../postgres/tables/posts.ts'
-import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { markPostDraft } from '../../../postgres/tables/posts/posts.ts'
+import { serializePost } from '../../../postgres/tables/posts/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, UnscheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'

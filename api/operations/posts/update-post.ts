@@ -6,9 +6,8 @@ import { refusalsOf } from '../../../authoring/posts/issue.ts'
 import { type Content, judgeTime } from '../../../authoring/posts/readiness.ts'
 import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } from '../../../authoring/posts/stored.ts'
 import type { Queryable } from '../../../postgres/client.ts'
-import { insertOutbox } from '../../../postgres/tables/outbox.ts'
-import { setReview } from '../../../postgres/tables/post-reviews.ts'
-import { type ChosenTarget, setPostTargets } from '../../../postgres/tables/post-targets.ts'
+import { setReview } from '../../../postgres/tables/posts/post-reviews.ts'
+import { type ChosenTarget, setPostTargets } from '../../../postgres/tables/posts/post-targets.ts'
 import {
   markPostPublished,
   type Post,
@@ -16,8 +15,9 @@ import {
   setPostMedia,
   type ThreadPart,
   updatePostFields,
-} from '../../../postgres/tables/posts.ts'
-import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+} from '../../../postgres/tables/posts/posts.ts'
+import { serializePost } from '../../../postgres/tables/posts/serialize-post.ts'
+import { insertOutbox } from '../../../postgres/tables/webhooks/outbox.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'

@@ -1,5 +1,5 @@
-import { putProfileMedia, readCompanyProfile } from '../../../postgres/tables/company-profiles.ts'
-import { lockMedia } from '../../../postgres/tables/media.ts'
+import { lockMedia } from '../../../postgres/tables/posts/media.ts'
+import { putProfileMedia, readCompanyProfile } from '../../../postgres/tables/workspaces/company-profiles.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { profileMediaMax } from '../../../schemas/limits/profile-limits.ts'

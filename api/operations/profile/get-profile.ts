@@ -1,4 +1,4 @@
-import { readCompanyProfile } from '../../../postgres/tables/company-profiles.ts'
+import { readCompanyProfile } from '../../../postgres/tables/workspaces/company-profiles.ts'
 import { CompanyProfile } from '../../../schemas/resources/company-profile.ts'
 import { defineOperation } from '../define.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readCompanyProfile, removeProfileMedia } from '../../../postgres/tables/company-profiles.ts'
+import { readCompanyProfile, removeProfileMedia } from '../../../postgres/tables/workspaces/company-profiles.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { CompanyProfile } from '../../../schemas/resources/company-profile.ts'

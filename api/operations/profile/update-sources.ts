@@ -1,4 +1,4 @@
-import { orderProfile, readCompanyProfile } from '../../../postgres/tables/company-profiles.ts'
+import { orderProfile, readCompanyProfile } from '../../../postgres/tables/workspaces/company-profiles.ts'
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'

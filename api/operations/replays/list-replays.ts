@@ -1,8 +1,8 @@
 /** GET /v1/replays: recorded sessions, newest first. No tool, as get-replay.ts has none: recordings are for eyes. */
 import { z } from 'zod'
 import { type ReplayTime, readReplays } from '../../../clickhouse/queries/replays.ts'
-import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
-import { findContact } from '../../../postgres/tables/contacts.ts'
+import { readBindingsOfContacts } from '../../../postgres/tables/people/bindings.ts'
+import { findContact } from '../../../postgres/tables/people/contacts.ts'
 import { readablePath } from '../../../schemas/event/readable-path.ts'
 import { idInQuery, laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, urlLengthMax } from '../../../schemas/limits/event-limits.ts'

@@ -1,7 +1,7 @@
 /** Replays as the API shows them, and whose they are. */
 import type { ReplayRow, ReplayTime } from '../../../clickhouse/queries/replays.ts'
 import type { Queryable } from '../../../postgres/client.ts'
-import { readBindingsOfVisitors, type StoredBinding } from '../../../postgres/tables/bindings.ts'
+import { readBindingsOfVisitors, type StoredBinding } from '../../../postgres/tables/people/bindings.ts'
 import type { Replay } from '../../../schemas/resources/replay.ts'
 
 export async function serializeReplays(

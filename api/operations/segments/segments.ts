@@ -1,5 +1,5 @@
 /** Filters under a name. */
-import { segmentRows } from '../../../postgres/tables/segments.ts'
+import { segmentRows } from '../../../postgres/tables/figures/segments.ts'
 import { segmentsMax } from '../../../schemas/limits/segment-limits.ts'
 import { Segment, SegmentCreate, SegmentUpdate } from '../../../schemas/resources/segment.ts'
 import { namedItems } from '../named-items.ts'

@@ -1,5 +1,5 @@
 /** Snippets, which people put into captions. */
-import { snippetRows } from '../../../postgres/tables/snippets.ts'
+import { snippetRows } from '../../../postgres/tables/posts/snippets.ts'
 import { snippetsMax } from '../../../schemas/limits/snippet-limits.ts'
 import { Snippet, SnippetCreate, SnippetUpdate } from '../../../schemas/resources/snippet.ts'
 import { namedItems } from '../named-items.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { countWebhookEndpoints, insertWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
-import { lockWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { countWebhookEndpoints, insertWebhookEndpoint } from '../../../postgres/tables/webhooks/webhooks.ts'
+import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { webhookEndpointsMax } from '../../../schemas/limits/api-limits.ts'

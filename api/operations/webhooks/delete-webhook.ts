@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deleteWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
+import { deleteWebhookEndpoint } from '../../../postgres/tables/webhooks/webhooks.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { WebhookEndpointResource } from '../../../schemas/resources/webhook.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listWebhookDeliveries } from '../../../postgres/tables/webhook-deliveries.ts'
+import { listWebhookDeliveries } from '../../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'

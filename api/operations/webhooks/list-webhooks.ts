@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listWebhookEndpoints } from '../../../postgres/tables/webhooks.ts'
+import { listWebhookEndpoints } from '../../../postgres/tables/webhooks/webhooks.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { WebhookEndpointResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'

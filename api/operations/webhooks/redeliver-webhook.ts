@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { holdRedeliverable, redeliver } from '../../../postgres/tables/webhook-deliveries.ts'
+import { holdRedeliverable, redeliver } from '../../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'

@@ -1,6 +1,6 @@
 /** Webhook endpoints and deliveries as the API shows them. */
-import type { WebhookDelivery } from '../../../postgres/tables/webhook-deliveries.ts'
-import type { WebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
+import type { WebhookDelivery } from '../../../postgres/tables/webhooks/webhook-deliveries.ts'
+import type { WebhookEndpoint } from '../../../postgres/tables/webhooks/webhooks.ts'
 import { type WebhookEventType, webhookEventTypes } from '../../../schemas/webhook-events.ts'
 
 export function serializeEndpoint({ id, url, events, description, status, created_at, updated_at }: WebhookEndpoint) {

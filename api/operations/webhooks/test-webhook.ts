@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { insertTestDelivery } from '../../../postgres/tables/webhook-deliveries.ts'
-import { findWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
+import { insertTestDelivery } from '../../../postgres/tables/webhooks/webhook-deliveries.ts'
+import { findWebhookEndpoint } from '../../../postgres/tables/webhooks/webhooks.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'

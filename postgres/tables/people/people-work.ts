@@ -1,0 +1,65 @@
+/** Pending work on contacts, queued by merges and repairs, and the events that their figures already cover. */
+import type { IdRange } from '../../../schemas/event/id-ranges.ts'
+import type { Queryable } from '../../client.ts'
+import { columnsOf } from '../../columns-of.ts'
+
+export interface PeopleWork {
+  readonly id: number
+  readonly workspaceId: number
+  /** Its figures are to be computed again. */
+  readonly contactId: number | null
+  /** Its events of the past are to be copied: decimal text. */
+  readonly visitor: string | null
+  /** Its events were changed: UTC, in hours since 1970. */
+  readonly hour: number | null
+}
+
+export interface NewPeopleWork {
+  readonly workspaceId: number
+  readonly contactId?: number
+  readonly visitor?: string
+}
+
+export async function addPeopleWork(q: Queryable, work: readonly NewPeopleWork[]): Promise<void> {
+  if (work.length === 0) return
+  await q.query(
+    `INSERT INTO people_work (workspace_id, contact_id, visitor)
+     SELECT * FROM unnest($1::int[], $2::bigint[], $3::numeric[])`,
+    columnsOf(work, 'workspaceId', 'contactId', 'visitor'),
+  )
+}
+
+/** The oldest, at most `limit`. */
+export function takePeopleWork(q: Queryable, limit: number): Promise<PeopleWork[]> {
+  return q.query<PeopleWork>(
+    `SELECT id, workspace_id AS "workspaceId", contact_id AS "contactId", visitor::text, hour
+     FROM people_work ORDER BY id LIMIT $1`,
+    [limit],
+  )
+}
+
+export async function readPeopleDone(q: Queryable): Promise<IdRange[]> {
+  const [row] = await q.query<{ done: IdRange[] }>('SELECT done FROM people_state')
+  return row!.done
+}
+
+/**
+ * To be called in the transaction that writes what the work came to.
+ * @throws where another process has done some of it: it may have written newer figures
+ */
+export async function endPeopleWork(
+  tx: Queryable,
+  {
+    workIds,
+    from,
+    done,
+  }: { readonly workIds: readonly number[]; readonly from: readonly IdRange[]; readonly done: readonly IdRange[] },
+): Promise<void> {
+  const ended = await tx.query('DELETE FROM people_work WHERE id = ANY ($1::bigint[]) RETURNING 1', [workIds])
+  const moved = await tx.query('UPDATE people_state SET done = $1 WHERE done = $2 RETURNING 1', [
+    JSON.stringify(done),
+    JSON.stringify(from),
+  ])
+  if (moved.length === 0 || ended.length < workIds.length)
+    throw new Error('another process has brought people up to date meanwhile')
+}

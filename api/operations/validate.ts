@@ -56,11 +56,15 @@ export function validateInput(operation: ValidatedOperation, raw: RawInput): Val
     const name = keyArgument ?? 'idempotency-key'
     parse(keyArgument === undefined ? 'header' : 'body', z.object({ [name]: idempotencyKeySchema }), { [name]: key })
   }
-  // PHP writes an object without members as a list.
-  const sent = needsNoBody && (raw.body == null || Array.isArray(raw.body)) ? {} : raw.body
+  const sent = needsNoBody && isNothing(raw.body) ? {} : raw.body
   const body = input.form ? parse('form', input.form, sent) : parse('body', input.body, sent)
   if (errors.length > 0) throw invalid(takesSecret ? errors.map(withoutInput) : errors)
   return { path, query, body, idempotencyKey: key as string | undefined }
+}
+
+/** An empty list is how PHP writes a body without members. */
+function isNothing(body: unknown): boolean {
+  return body == null || (Array.isArray(body) && body.length === 0)
 }
 
 function withoutInput({ input: _, ...error }: ValidationError): ValidationError {

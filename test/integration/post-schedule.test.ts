@@ -173,6 +173,8 @@ test('rescheduling looks at the time alone, unscheduling clears it, and archivin
 
 test('where no body is needed, an empty list is none, as PHP writes an object without members', async () => {
   const { id } = await scheduled()
+  for (const body of [[1], [[]], { updated_at: 'x' }])
+    expect([body, (await move(id, 'unschedule', body)).status]).toEqual([body, 422])
   for (const verb of ['unschedule', 'archive']) expect((await move(id, verb, [])).status).toBe(200)
 })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { holdRedeliverable, redeliver } from '../../../postgres/tables/webhooks/webhook-deliveries.ts'
+import { lockRedeliverable, redeliver } from '../../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
@@ -20,7 +20,7 @@ export const redeliverWebhook = defineOperation({
   output: WebhookDeliveryResource,
   problems: ['delivery_not_found', 'delivery_endpoint_deleted', 'delivery_event_gone'],
   async handle({ path: { delivery_id }, workspace, stores: { pg } }) {
-    const found = await holdRedeliverable(pg, workspace.id, delivery_id)
+    const found = await lockRedeliverable(pg, workspace.id, delivery_id)
     if (found === null) throw problem('delivery_not_found')
     if (found.isEndpointDeleted) throw problem('delivery_endpoint_deleted')
     if (!found.hasEvent) throw problem('delivery_event_gone')

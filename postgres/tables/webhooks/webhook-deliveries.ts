@@ -61,10 +61,10 @@ export interface Redeliverable {
 }
 
 /**
- * Held until the end of the transaction, before its endpoint, as where an attempt is recorded.
+ * Locked until the end of the transaction, before its endpoint, as where an attempt is recorded.
  * @returns null when there is no such delivery
  */
-export async function holdRedeliverable(tx: Queryable, workspaceId: number, id: number): Promise<Redeliverable | null> {
+export async function lockRedeliverable(tx: Queryable, workspaceId: number, id: number): Promise<Redeliverable | null> {
   const [found] = await tx.query<Redeliverable>(
     `SELECT endpoint.id AS "endpointId", endpoint.deleted_at IS NOT NULL AS "isEndpointDeleted",
        EXISTS (SELECT FROM outbox WHERE outbox.event_id = delivery.event_id) AS "hasEvent"
@@ -75,7 +75,7 @@ export async function holdRedeliverable(tx: Queryable, workspaceId: number, id: 
   return found ?? null
 }
 
-/** Due at once, with all its retries before it; attempts go on being counted. The delivery is held. */
+/** Due at once, with all its retries before it; attempts go on being counted. The delivery is locked. */
 export async function redeliver(tx: Queryable, endpointId: number, id: number): Promise<WebhookDelivery> {
   await letEndpointGo(tx, endpointId)
   const [delivery] = await tx.query<WebhookDelivery>(

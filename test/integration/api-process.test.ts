@@ -6,6 +6,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { storeSettings } from '../support/command-line.ts'
 import { compileService } from '../support/compile.ts'
 import { setUpStores } from '../support/stores.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const stores = setUpStores()
 let mine: TestWorkspace
@@ -74,8 +75,7 @@ test('stops on SIGTERM after the answers under way', async () => {
   const { asked } = await stores.pg.transaction(async (tx) => {
     await tx.query('LOCK TABLE posts')
     const asked = fetch(url, { headers: { Authorization: `Bearer ${mine.apiKey}` } })
-    const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    await expect.poll(() => stores.pg.query(waiting)).toHaveLength(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     child.kill('SIGTERM')
     await expect.poll(() => fetch(url).catch(() => 'refused')).toBe('refused')
     return { asked }

@@ -23,6 +23,7 @@ import { type CompanySites, startCompanySites } from '../support/company-sites.t
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { generateNext } from '../support/generate-profile.ts'
 import { makeAccount, makeLink, makeMedia, makePost } from '../support/publishing.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })
 let sites: CompanySites
@@ -329,8 +330,7 @@ test('of two that give the last role at once one is refused', async () => {
     asked = ask('POST', '/media', { media_id: another, role: 'logo' }).finally(() => {
       isAnswered = true
     })
-    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-    await expect.poll(async () => isAnswered || (await stores.pg.query(waiting)).length > 0).toBe(true)
+    await expect.poll(async () => isAnswered || (await countWaiting(stores.pg)) > 0).toBe(true)
   })
   expect((await asked!).status).toBe(422)
   expect((await ask('GET', '')).body.images).toHaveLength(profileMediaMax)

@@ -17,6 +17,7 @@ import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../supp
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { makeAccount, makePost } from '../support/publishing.ts'
 import { freshStores } from '../support/stores.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const imageBytesMax = 100_000
 const videoBytesMax = 300_000
@@ -280,8 +281,7 @@ test('an alternative text that is changed while a post with the file is being sc
   const changing = await stores.pg.transaction(async (tx) => {
     await lockPost(tx, mine.workspaceId, post)
     const changed = changeMedia(id, long)
-    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-    await expect.poll(() => stores.pg.query(waiting)).toHaveLength(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     await markPostScheduled(tx, post, new Date(Date.now() + 3_600_000))
     return [changed]
   })

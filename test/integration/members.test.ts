@@ -13,6 +13,7 @@ import { scopes } from '../../schemas/scopes.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { png } from '../support/media-files.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 let now = Date.now()
 const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
@@ -34,7 +35,6 @@ interface Listed {
   readonly invitations: { id: number }[]
 }
 const membersOf = async (ask: Ask) => (await ask<Listed>('GET', '/members')).body
-const isWaiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 test('another role counts from the next request on, for keys too, and ends invitations of who may not invite', async () => {
   const owner = await signInOwner(mine)
@@ -96,7 +96,7 @@ test('whoever is removed while a request makes a key or shared link has neither 
       admin.ask('POST', '/api-keys', { name: 'late', scopes }),
       admin.ask('POST', '/shared-links', { name: 'late' }),
     ]
-    await expect.poll(() => stores.pg.query(isWaiting)).toHaveLength(2)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(2)
     return both
   })
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([403, 403])
@@ -109,7 +109,7 @@ test('whoever is demoted or loses the session while a request waits changes noth
   const promoted = await stores.pg.transaction(async (tx) => {
     await changeRole(tx, { workspaceId: mine.workspaceId, id: admin.id, role: 'viewer' })
     const itself = admin.ask('PATCH', `/members/${admin.id}`, { role: 'admin' })
-    await expect.poll(() => stores.pg.query(isWaiting)).toHaveLength(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     return [itself]
   })
   expect((await Promise.all(promoted)).map(({ status }) => status)).toEqual([403])
@@ -267,7 +267,7 @@ test('a password is changed while somebody else signs in to the workspace and se
   await stores.pg.transaction(async (tx) => {
     await beginBrowserSession(tx, another, now)
     changed = post('/dashboard/password', fields, { ...fromOwnPage, cookie: member.cookie })
-    await expect.poll(() => stores.pg.query(isWaiting), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
     const change = { actorName: 'svc', action: 'workspace.update', resourceId: null, metadata: {} } as const
     await appendSystemChange(tx, { workspaceId: mine.workspaceId, ...change })
   })
@@ -285,7 +285,7 @@ test('a member changes the own password and is removed at once, one after the ot
       const answer = await rows
       if (removed === undefined) {
         removed = owner('DELETE', `/members/${id}`)
-        await expect.poll(() => stores.pg.query(isWaiting), { timeout: 10_000 }).toHaveLength(1)
+        await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
       }
       return answer
     }

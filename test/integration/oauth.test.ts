@@ -25,6 +25,7 @@ import { jobContext } from '../support/job-context.ts'
 import { callTool } from '../support/mcp.ts'
 import { fromOwnPage, setUpMembers } from '../support/members.ts'
 import { callback, setUpApps, type Tokens } from '../support/oauth.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const clock = fixedClock(Date.now())
 const { stores, api, mine } = setUpApi({ clock })
@@ -518,10 +519,8 @@ test('a request that is consented to in two workspaces at once connects the app 
     // A consent changes this row last.
     await tx.query('SELECT 1 FROM oauth_clients WHERE id = $1 FOR UPDATE', [clientId])
     const both = consents.map((consent) => apps.send(member.cookie, consent))
-    await expect.poll(() => stores.pg.query(waitingForLocks)).toHaveLength(2)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(2)
     return both
   })
   expect((await Promise.all(answers)).map(({ status }) => status).sort()).toEqual([200, 409])
 })
-
-const waitingForLocks = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`

@@ -16,6 +16,7 @@ import { setUpIngest } from '../support/ingest.ts'
 import { type SentEvent, settlePeople, track } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { connectProvider, creditAll, sendEvent } from '../support/revenue.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const ingest = setUpIngest(stores)
@@ -222,8 +223,7 @@ test.each([
   )
   const person = { workspaceId, contactId: contact!.id, email, emailHash: '1', anonymousIds: [], browsers: [] }
   const waiting = async (count: number) => {
-    const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    await expect.poll(async () => (await pg.query(sql)).length, { timeout: 20_000 }).toBe(count)
+    await expect.poll(() => countWaiting(pg), { timeout: 20_000 }).toBe(count)
   }
   const begun = await pg.transaction(async (tx) => {
     await tx.query(`SELECT FROM revenue_payments WHERE workspace_id = $1 AND payment = 'b' FOR UPDATE`, [workspaceId])

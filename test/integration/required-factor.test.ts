@@ -10,6 +10,7 @@ import { makeKey, makeWorkspace, operationsOfSessions, setUpApi } from '../suppo
 import { appWith } from '../support/authenticator-app.ts'
 import { svcOn } from '../support/command-line.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 const { makeMember, invite, post, signInOwner, cookieOf, join } = setUpMembers({ stores, api })
@@ -137,13 +138,12 @@ test('whoever runs the service requires it and doesn’t, as for an owner who lo
 test('a key is made while its workspace begins to require it', async () => {
   const { workspaceId, ownerId } = await makeWorkspace(stores)
   await turnOn(ownerId)
-  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   let required: Promise<boolean> | undefined
   await stores.pg.transaction(async (tx) => {
     await lockWorkspace(tx, workspaceId)
     required = stores.pg.transaction((other) => requireSecondFactor(other, workspaceId, true))
     required.catch(() => {})
-    await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 10_000)
+    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 10_000)
     await createApiKey(tx, { workspaceId, name: 'a', scopes: ['posts:read'] })
   })
   expect(await required).toBe(true)

@@ -17,6 +17,7 @@ import { makeWorkspace, setUpApi, startApi } from '../support/api.ts'
 import { appWith } from '../support/authenticator-app.ts'
 import { svcOn } from '../support/command-line.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const clock = fixedClock(Date.now())
 const stepMs = 30_000
@@ -317,7 +318,7 @@ test('recovery codes that are used at once are audited as one after the other', 
     // Whoever is audited waits for the end of this.
     await appendSystemChange(tx, { ...heldChain, workspaceId: mine.workspaceId })
     const both = steps.map((step, at) => enter(step, recovery[at]!))
-    await expect.poll(() => stores.pg.query(waitingForLocks)).toHaveLength(2)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(2)
     return both
   })
   expect((await Promise.all(entered)).map(({ status }) => status)).toEqual([303, 303])
@@ -326,5 +327,3 @@ test('recovery codes that are used at once are audited as one after the other', 
 })
 
 const heldChain = { actorName: 'svc', action: 'workspace.update', resourceId: null, metadata: {} } as const
-
-const waitingForLocks = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`

@@ -11,6 +11,7 @@ import { takeTurns } from '../../postgres/tables/webhooks/webhook-turns.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { jobContext } from '../support/job-context.ts'
 import { setUpStores } from '../support/stores.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const stores = setUpStores()
 
@@ -113,8 +114,7 @@ test.each<
   await stores.pg.transaction(async (tx) => {
     await renew(tx, workspaceId)
     swept = sweep()
-    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-    await expect.poll(() => stores.pg.query(waiting), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
   })
   expect([await swept, await rowsOf()]).toEqual([0, before])
 })

@@ -15,6 +15,7 @@ import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/limits/webhoo
 import { makeWorkspace } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'
 import { setUpReceiver } from '../support/receiver.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 import { patience, type ShownDelivery, setUpWebhooks, startTestSender } from '../support/webhooks.ts'
 
 const { stores, api, mine, ask, register, makeLink, deliveries, untilDelivery, endpointStatus, hurry } = setUpWebhooks()
@@ -51,11 +52,7 @@ const failedAttempt = (attempt: Pick<AttemptResult, 'deliveryId' | 'attemptsBefo
   waitMs: 9_000_000,
   holdMs: null,
 })
-const untilWaiting = () =>
-  vi.waitFor(async () => {
-    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-    expect(await stores.pg.query(waiting)).toHaveLength(1)
-  }, patience)
+const untilWaiting = () => vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), patience)
 const dueInMs = ({ next_attempt_at }: ShownDelivery) => Date.parse(next_attempt_at!) - Date.now()
 
 test('a change is delivered once, as the API showed it, with a signature that the official library verifies', async () => {

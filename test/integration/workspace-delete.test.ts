@@ -20,6 +20,7 @@ import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpFolder } from '../support/test-folder.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 import { workspacePlaces } from '../support/workspace-places.ts'
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
@@ -183,8 +184,7 @@ test('a workspace whose deletion is run twice at once is deleted by one of them,
   await holding(rows.at(-1), async () => {
     await holding(rows[0], () => {
       runs = [run(), run()]
-      const waiting = async () => (await stores.pg.query(waitingForLocks)).length
-      return vi.waitFor(async () => expect(ended + (await waiting())).toBe(2), 10_000)
+      return vi.waitFor(async () => expect(ended + (await countWaiting(stores.pg))).toBe(2), 10_000)
     })
     await Promise.race(runs)
   })
@@ -228,7 +228,6 @@ test('a deletion lets a change pass that has a row of the workspace and then ask
   expect(await stores.pg.query('SELECT FROM api_keys WHERE workspace_id = $1', [workspaceId])).toEqual([])
 })
 
-const waitingForLocks = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
 const imports = [
   {
     words: ['revenue', 'import'],
@@ -255,7 +254,7 @@ test.each(imports)('$words adds nothing to a workspace that is deleted meanwhile
   await stores.pg.transaction(async (tx) => {
     await requestDeletion(tx, workspaceId)
     importing = svc(...words, file, '--workspace', String(workspaceId))
-    await vi.waitFor(async () => expect(await stores.pg.query(waitingForLocks)).toHaveLength(1), 10_000)
+    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 10_000)
   })
   expect(await importing).toMatchObject({ code: 1, err: expect.stringContaining('was deleted meanwhile') })
   expect(await stores.pg.query(`SELECT FROM ${table} WHERE workspace_id = $1`, [workspaceId])).toEqual([])
@@ -270,7 +269,7 @@ test('an export whose workspace is deleted meanwhile fails, and leaves no file',
     const change = { action: 'workspace.delete', resourceId: workspaceId, metadata: {} } as const
     await appendSystemChange(tx, { workspaceId, actorName: 'svc', ...change })
     exporting = svc('events', 'export', '--out', file, '--workspace', String(workspaceId))
-    await vi.waitFor(async () => expect(await stores.pg.query(waitingForLocks)).toHaveLength(1), 10_000)
+    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 10_000)
   })
   expect(await exporting).toMatchObject({ code: 1, err: expect.stringContaining('was deleted meanwhile') })
   expect(existsSync(file)).toBe(false)

@@ -1,0 +1,8 @@
+/** Tests of two transactions at once: the second one is known to wait before the first one goes on. */
+import type { Queryable } from '../../postgres/client.ts'
+
+/** How many connections to this database wait for a lock. */
+export async function countWaiting(pg: Queryable): Promise<number> {
+  const sql = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  return (await pg.query(sql)).length
+}

@@ -28,7 +28,7 @@ interface OwnPlace {
 }
 
 /**
- * @param domains of the workspace, which is to be held: two domains that are changed at once might lead to each other.
+ * @param domains of the workspace, which is to be locked: two domains that are changed at once might lead to each other.
  * @throws Problem 422 where an address leads back to the domain
  */
 export async function requireNoLoop(

@@ -144,13 +144,13 @@ export async function exchangeCode(
   { code, clientId, redirectUri, challenge }: CodeExchange,
   now: number,
 ): Promise<IssuedTokens | TokenRefusal> {
-  const held = await lockConnection(tx, 'code_hash', code)
-  if (held === null || held.client_id !== clientId || held.redirect_uri !== redirectUri) return 'invalid'
-  if (held.code_challenge !== challenge) return 'invalid'
-  if (held.exchanged_at !== null) return end(tx, held, now)
-  if (held.code_expires_at.getTime() <= now || !isLive(held, now)) return 'invalid'
-  await tx.query('UPDATE connected_apps SET exchanged_at = $2 WHERE api_key_id = $1', [held.id, new Date(now)])
-  return issue(tx, held, { family: makeTokenFamily(), turn: makeLinkToken() }, now)
+  const locked = await lockConnection(tx, 'code_hash', code)
+  if (locked === null || locked.client_id !== clientId || locked.redirect_uri !== redirectUri) return 'invalid'
+  if (locked.code_challenge !== challenge) return 'invalid'
+  if (locked.exchanged_at !== null) return end(tx, locked, now)
+  if (locked.code_expires_at.getTime() <= now || !isLive(locked, now)) return 'invalid'
+  await tx.query('UPDATE connected_apps SET exchanged_at = $2 WHERE api_key_id = $1', [locked.id, new Date(now)])
+  return issue(tx, locked, { family: makeTokenFamily(), turn: makeLinkToken() }, now)
 }
 
 /** Run it in a transaction, and commit whatever comes of it. @param now milliseconds since 1970 */
@@ -160,15 +160,15 @@ export async function refreshConnection(
   clientId: string,
   now: number,
 ): Promise<IssuedTokens | TokenRefusal> {
-  const held = await lockConnection(tx, 'family_hash', token.family)
-  if (held === null || held.client_id !== clientId || !isLive(held, now)) return 'invalid'
-  if (held.turn_hash?.equals(sha256Of(token.turn)) === true) return issue(tx, held, token, now)
-  return issuedBefore(held, token, now) ?? end(tx, held, now)
+  const locked = await lockConnection(tx, 'family_hash', token.family)
+  if (locked === null || locked.client_id !== clientId || !isLive(locked, now)) return 'invalid'
+  if (locked.turn_hash?.equals(sha256Of(token.turn)) === true) return issue(tx, locked, token, now)
+  return issuedBefore(locked, token, now) ?? end(tx, locked, now)
 }
 
 /** The tokens that it gave moments ago, of which the app may not have got the answer; else null. */
-function issuedBefore(held: LockedConnection, { family, turn }: RefreshToken, now: number): IssuedTokens | null {
-  const { turn_hash, turn_salt, access_expires_at, scopes } = held
+function issuedBefore(locked: LockedConnection, { family, turn }: RefreshToken, now: number): IssuedTokens | null {
+  const { turn_hash, turn_salt, access_expires_at, scopes } = locked
   if (turn_salt === null || access_expires_at === null) return null
   const accessMs = access_expires_at.getTime() - now
   if (accessMs <= accessTokenMs - refreshRepeatMs) return null
@@ -183,7 +183,7 @@ async function lockConnection(
   column: 'code_hash' | 'family_hash',
   secret: string,
 ): Promise<LockedConnection | null> {
-  const [held] = await tx.query<LockedConnection>(
+  const [locked] = await tx.query<LockedConnection>(
     `SELECT k.id, k.workspace_id, a.client_id, a.redirect_uri, a.code_challenge, a.code_expires_at, a.exchanged_at,
             a.turn_hash, a.turn_salt, a.access_expires_at, k.scopes, k.expires_at, k.revoked_at, m.owner_id IS NOT NULL AS is_member
      FROM connected_apps a JOIN api_keys k ON k.id = a.api_key_id
@@ -191,7 +191,7 @@ async function lockConnection(
      WHERE a.${column} = $1 FOR UPDATE OF k, a`,
     [sha256Of(secret)],
   )
-  return held ?? null
+  return locked ?? null
 }
 
 function isLive({ is_member, revoked_at, expires_at }: LockedConnection, now: number): boolean {
@@ -199,9 +199,9 @@ function isLive({ is_member, revoked_at, expires_at }: LockedConnection, now: nu
 }
 
 /** The audit log tells the members why their app is signed out. */
-async function end(tx: Queryable, held: LockedConnection, now: number): Promise<'replayed'> {
-  if (!isLive(held, now)) return 'replayed'
-  const { id, workspace_id: workspaceId } = held
+async function end(tx: Queryable, locked: LockedConnection, now: number): Promise<'replayed'> {
+  if (!isLive(locked, now)) return 'replayed'
+  const { id, workspace_id: workspaceId } = locked
   await tx.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id])
   const change = { actorName: 'api', action: 'connected_app.end_reused', resourceId: id, metadata: {} } as const
   await appendSystemChange(tx, { ...change, workspaceId })
@@ -211,7 +211,7 @@ async function end(tx: Queryable, held: LockedConnection, now: number): Promise<
 /** The tokens before stop working. The refresh token that is given is used up. */
 async function issue(
   tx: Queryable,
-  held: LockedConnection,
+  locked: LockedConnection,
   { family, turn }: RefreshToken,
   now: number,
 ): Promise<IssuedTokens> {
@@ -220,15 +220,15 @@ async function issue(
   await tx.query(
     `UPDATE connected_apps
      SET family_hash = $2, turn_hash = $3, turn_salt = $4, access_hash = $5, access_expires_at = $6 WHERE api_key_id = $1`,
-    [held.id, sha256Of(family), sha256Of(next.turn), salt, sha256Of(next.accessToken), new Date(now + accessTokenMs)],
+    [locked.id, sha256Of(family), sha256Of(next.turn), salt, sha256Of(next.accessToken), new Date(now + accessTokenMs)],
   )
-  await tx.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [held.id, new Date(now + refreshTokenMs)])
+  await tx.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [locked.id, new Date(now + refreshTokenMs)])
   await tx.query('UPDATE oauth_clients SET expires_at = $2 WHERE id = $1', [
-    held.client_id,
+    locked.client_id,
     new Date(now + clientKeptMs),
   ])
   const refreshToken = { family, turn: next.turn }
-  return { accessToken: next.accessToken, accessMs: accessTokenMs, refreshToken, scopes: held.scopes }
+  return { accessToken: next.accessToken, accessMs: accessTokenMs, refreshToken, scopes: locked.scopes }
 }
 
 /** The connection that an access token is of, as a key; as `findApiKey`. */

@@ -54,13 +54,13 @@ export async function leaseFeeds(q: Queryable, { now, until, max }: Leasing): Pr
  * suspended or has no plan since
  */
 export async function lockLeasedFeed(tx: Queryable, { id, leased_until }: LeasedFeed): Promise<LeasedFeed | null> {
-  const held = await tx.query(
+  const locked = await tx.query(
     `SELECT 1 FROM feeds f JOIN workspaces w ON w.id = f.workspace_id JOIN owners o ON o.id = w.owner_id
      WHERE f.id = $1 AND f.leased_until = $2 AND f.status = 'active' AND w.suspended_at IS NULL AND o.plan_key IS NOT NULL
      FOR NO KEY UPDATE OF f`,
     [id, leased_until],
   )
-  if (held.length === 0) return null
+  if (locked.length === 0) return null
   const [feed] = await tx.query<LeasedFeed>(`SELECT ${ofFeed} FROM feeds f JOIN ${itsWorkspace} WHERE f.id = $1`, [id])
   return feed ?? null
 }

@@ -58,7 +58,7 @@ async function endWorkspace(tx: Queryable, workspaceId: number, within: string):
     'UPDATE workspaces SET suspended_at = coalesce(suspended_at, now()), updated_at = now() WHERE id = $1',
     [workspaceId],
   )
-  // The owner's account stays as long as the workspace's row. Holding it here could wait for who holds it to make a workspace.
+  // The owner's account stays as long as the workspace's row. Locking it here could wait for whoever has locked it to make a workspace.
   const members = await tx.query<{ id: number }>(
     `SELECT owner_id AS id FROM members WHERE workspace_id = $1 AND role <> 'owner'`,
     [workspaceId],

@@ -160,6 +160,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['runtime/metrics.ts'],
   'robots-parser': ['pipeline/profile/robots-rules.ts'],
   tldts: ['ingest/enrich/hosts.ts', 'schemas/reference/caption-lengths.ts', 'schemas/generate-crawlers.ts'],
+  terser: ['web/bundle/generate.ts'],
   undici: [
     'cli/replay/send.ts',
     'cli/bots/fetch-text.ts',

@@ -45,6 +45,7 @@ const hostilities: Record<string, string> = {
   'has a toJSON on everything': 'Object.prototype.toJSON = () => { throw new Error("mine") }',
   'adds enumerable members to prototypes': 'Object.prototype.extra = () => 1; Array.prototype.extra = () => 2',
   'has broken the clock and chance': 'Date.now = () => NaN; Math.random = () => { throw new Error("no") }',
+  'has variables with names of the browser': 'const URL = "/api", crypto = []; let history, screen = null',
   'has a variable of our name': 'window.Svc = "mine"',
   'has a frozen object of our name': 'window.Svc = Object.freeze({ q: 7 })',
   'forbids by its policy what the script sends': '',
@@ -60,6 +61,7 @@ const recorded = [
   'has the toJSON of old Prototype.js',
   'has an element in place of its title',
   'has an early form of Temporal',
+  'has variables with names of the browser',
   'adds enumerable members to prototypes',
 ]
 
@@ -87,7 +89,7 @@ ${hostility}
       const ours = typeof Svc === 'object' && !Object.isFrozen(Svc) ? Svc : undefined
       for (const call of ['page', 'track', 'identify', 'conversion', 'webVital', 'link', 'journey', 'anonymousId', 'sessionId'])
         try { ours?.[call]('own') } catch (error) { failed.push(call + ': ' + error) }
-      history.pushState(null, '', '/route')
+      window.history.pushState(null, '', '/route')
     })()`)
     await new Promise((resolve) => setTimeout(resolve, 250))
     const state = await page.evaluate('({ failed, bought, path: location.pathname })')

@@ -200,6 +200,28 @@ test('what couldn’t be sent before the tab was closed is sent by the next page
   expect(new Set(rows.map(({ properties }) => properties['at'])).size).toBe(rows.length)
 })
 
+test('what couldn’t be sent waits for a page of its own workspace, where an origin has pages of two', async (context) => {
+  const visit = await startVisit(surface, context)
+  const other = await surface.makeWorkspace()
+  const others = visit.snippet.replace(visit.workspace.trackingKey, other.trackingKey)
+  visit.site(shop, { '/': {}, '/app': { snippet: others } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  visit.network.decide = (request) => (isTracking(request) ? 'cut' : undefined)
+  await visit.page.evaluate(`Svc.track('own')`)
+  await expect.poll(() => tried(visit, 'own').length).toBeGreaterThan(0)
+  await visit.page.goto(`${root}/app`)
+  visit.network.decide = () => undefined
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.evaluate(`Svc.track('theirs')`)
+  await visit.expectSent('theirs')
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('own')
+  const keys = visit.sendings().map(({ event, request }) => [event.event_name, JSON.parse(request.body).tracking_key])
+  expect(keys.filter(([name]) => name === 'own').every(([, key]) => key === visit.workspace.trackingKey)).toBe(true)
+  expect(await visit.stored('own')).toHaveLength(1)
+})
+
 test('what was too long to outlive its page, and under way when it was left, is sent by the next page', async (context) => {
   const visit = await visitShop(surface, context, { '/': {}, '/other': { snippet: '' } })
   let cut = () => {}

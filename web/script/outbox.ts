@@ -34,7 +34,7 @@ export interface QueuedEvent {
 }
 
 export let queue: QueuedEvent[] = []
-let isBusy = false
+let isBusy: boolean | undefined
 let failures = 0
 let timer: number | undefined
 
@@ -49,12 +49,13 @@ export function put(event: QueuedEvent): void {
   schedule()
 }
 
-/** Other tabs' events are among what was stored: whoever takes them deletes them first. */
+/** Other tabs' events are among what was stored: whoever takes them deletes them first. Another workspace's wait for its pages. */
 export function takeStored(): void {
-  const stored = readJson<{ events: QueuedEvent[] }>('svc_queue')?.events || []
-  write('svc_queue', '')
+  const { [key]: body, ...others } = readJson<Record<string, string>>('svc_queue') || {}
+  write('svc_queue', JSON.stringify(others))
   // Older events may have arrived, and wouldn't be known as repeats.
-  for (const event of stored) if (isNear(Date.parse(event.occurred_at), Date.now())) put(event)
+  if (body)
+    for (const event of JSON.parse(body).events) if (isNear(Date.parse(event.occurred_at), Date.now())) put(event)
   schedule()
 }
 
@@ -106,7 +107,7 @@ export function sendAtEnd(): void {
   } catch {}
   if (isOpen && queue[0]) {
     takeStored()
-    write('svc_queue', requestOf(queue.splice(0, storedMax))[1])
+    write('svc_queue', JSON.stringify({ ...readJson('svc_queue'), [key]: requestOf(queue.splice(0, storedMax))[1] }))
   }
 }
 

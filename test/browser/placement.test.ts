@@ -112,6 +112,25 @@ test('a click on a link before the second file is there is captured, if the next
   expect(click!.properties).toMatchObject({ href: `${root}/next`, text: 'Next' })
 })
 
+test('a click before the second file is there is of the page that it was on, whatever was clicked before it', async (context) => {
+  const visit = await startVisit(surface, context)
+  // A field of that name stands in the place of the form's own method.
+  const odd = '<form onsubmit="return false"><input name="matches"><button>Find</button></form>'
+  const link = `<a href="/next" onclick="history.pushState(null, '', this.href); document.title = 'next'; return false">Next</a>`
+  visit.site(shop, { '/': { main: odd + link } })
+  let go = () => {}
+  const isDone = new Promise<void>((resolve) => (go = resolve))
+  visit.network.decide = ({ url }) => (url.searchParams.has('late') ? isDone.then(() => undefined) : undefined)
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.click('button')
+  await visit.page.click('a')
+  await visit.expectSent('pageview', 2)
+  go()
+  const [click] = await visit.expectSent('link_click')
+  expect(click).toMatchObject({ url: `${root}/`, title: '/', properties: { href: `${root}/next` } })
+})
+
 test('consent that is withdrawn, though none was required, ends recording in all tabs, and brings nothing back', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/a': { main: '<button type="button">Buy</button>' }, '/b': {} })

@@ -2,8 +2,8 @@
 import { textLengthMax } from './bounds.ts'
 import { addressOf } from './sessions.ts'
 
-/** An event, and what it went through: that is empty once the event is over. */
-export type Seen = readonly [event: Event, path: EventTarget[]]
+/** An event, what it went through, which is empty once it is over, and its page, where that may be another by now. */
+export type Seen = readonly [event: Event, path: EventTarget[], page?: object]
 
 const excluded = '[data-svc-block],.svc-block,[svc-no-capture],.svc-no-capture,[data-svc-ignore]'
 /** Marked, or holds what was typed or is to be chosen from. */

@@ -43,8 +43,8 @@ let isGiven = consentMode ? consentMode > 1 : !(navigator.globalPrivacyControl |
 /** Requests for the second file that were made or have failed: odd while it is on its way, and once it is there. */
 let lateSteps = 0
 const early: Seen[] = []
-/** Keeps the first 100 clicks until the second file can describe them. */
-let takeClick = (seen: Seen): unknown => early[99] || early.push(seen)
+/** Keeps the first 100 clicks, and the pages that they were on, until the second file can describe them. */
+let takeClick = ([event, path]: Seen): unknown => early[99] || early.push([event, path, view])
 
 const api: SvcApi = {
   page,
@@ -127,7 +127,8 @@ function loadLate(): void {
   import(base + lateAddress + lateSteps++)
     .then(({ default: watch }) => {
       takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true), schedulePage)
-      early.forEach(takeClick)
+      // A click that can't be described must not have the file fetched again: that would record the others twice.
+      early.forEach(guard(takeClick))
     })
     .catch(() => setTimeout(loadLate, lateRetryMs * lateSteps++))
 }

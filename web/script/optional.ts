@@ -15,14 +15,14 @@ const chosen = Number.parseInt(/late=[\w-]*\.(\w)/.exec(import.meta.url)?.[1] ||
 
 /** @returns what takes clicks and submissions */
 export default function watchMore(
-  act: (name: string, properties: object) => void,
+  act: (name: string, properties: object, page?: object) => void,
   measured: (vital: object) => void,
   moved: () => void,
 ): (seen: Seen) => void {
   const types = fileTypes(optionOf('downloads'))
-  const actOnFile = (properties: { href?: string }) => {
+  const actOnFile = (properties: { href?: string }, page?: object) => {
     const file = chosen & downloadsBit ? describeDownload(properties, types) : undefined
-    if (file) act('file_download', file)
+    if (file) act('file_download', file, page)
   }
   if (chosen & (notFoundBit | searchBit))
     guard(watchAddresses)(act, chosen & notFoundBit, chosen & searchBit, optionOf('search'))
@@ -32,9 +32,9 @@ export default function watchMore(
     }
   }
   return watch(
-    (name, properties) => {
-      act(name, properties)
-      actOnFile(properties)
+    (name, properties, page) => {
+      act(name, properties, page)
+      actOnFile(properties, page)
     },
     measured,
     moved,

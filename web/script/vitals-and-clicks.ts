@@ -19,7 +19,7 @@ declare const self: { readonly navigation?: EventTarget }
  * @returns what takes clicks and submissions
  */
 export default function watch(
-  act: (name: string, properties: object) => void,
+  act: (name: string, properties: object, page?: object) => void,
   measured: (vital: object) => void,
   moved: () => void,
 ): (seen: Seen) => void {
@@ -34,15 +34,16 @@ export default function watch(
       measured({ metric: name, value, rating: rating.replace('-', '_'), id, navigation_type: navigationType })
     } catch {}
   }
-  onFCP(take)
-  onLCP(take)
-  onINP(take)
-  onCLS(take)
+  // A page may have replaced what the library needs. Clicks are recorded all the same.
   try {
+    onFCP(take)
+    onLCP(take)
+    onINP(take)
+    onCLS(take)
     startReplay()
   } catch {}
   return (seen) => {
     const found = describeClick(seen)
-    if (found) act(...found)
+    if (found) act(...found, seen[2])
   }
 }

@@ -81,9 +81,9 @@ async function fill({ pg, ch, workspaceId }: Installation, count: number): Promi
   await makeMissingBuilds(pg, [workspaceId])
   const { build } = (await readCurrentBuild(pg, workspaceId))!
   const params = { workspace: workspaceId, build, visitors: count * visitorsPerContact }
-  const rows = `SELECT {workspace:UInt32}, {build:UInt32}, cityHash64(number), toUInt16(intDiv(toUnixTimestamp(seen), 86400)), 1, seen, seen`
+  const rows = `SELECT {workspace:UInt32}, {build:UInt32}, cityHash64(number), toUInt16(intDiv(toUnixTimestamp(seen), 86400)), 1, seen`
   const moments = `FROM (SELECT number, now() - number * 3 % ${spreadSeconds} AS seen FROM numbers({visitors:UInt64}))`
-  const columns = 'workspace_id, build, visitor, day, version, first_at, last_at'
+  const columns = 'workspace_id, build, visitor, day, version, first_at'
   await ch.command(
     `INSERT INTO sessions (${columns}, session, nth_day, source, medium, campaign)
      ${rows}, number, 1, ['', 'google', 'news', 'ads'][1 + number % 4], 'web', ['', 'spring', 'sale'][1 + number % 3] ${moments}`,

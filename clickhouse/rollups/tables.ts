@@ -21,7 +21,7 @@ export interface SessionRow {
   session: string
   version: number
   first_at: number
-  last_at: number
+  lasted_ms: number
   /** 1: the session begins on this day; 2: on the day before; 0: earlier, or a server's events. */
   nth_day: number
   source: string
@@ -57,13 +57,13 @@ export interface VisitorRow {
   day: number
   version: number
   first_at: number
-  last_at: number
+  lasted_ms: number
   hours: number
   sessions: number
   events: number
   conversions: number
   keys: string[]
-  touch_at: number
+  touch_after_ms: number
   touch_source: string
   touch_medium: string
 }
@@ -107,7 +107,7 @@ export const sessionColumns: readonly string[] = [
   'session',
   'version',
   'first_at',
-  'last_at',
+  'lasted_ms',
   'nth_day',
   'source',
   'medium',
@@ -138,13 +138,13 @@ export const visitorColumns = [
   'day',
   'version',
   'first_at',
-  'last_at',
+  'lasted_ms',
   'hours',
   'sessions',
   'events',
   'conversions',
   'keys',
-  'touch_at',
+  'touch_after_ms',
   'touch_source',
   'touch_medium',
 ] as const satisfies readonly (keyof VisitorRow)[]
@@ -214,7 +214,7 @@ export function emptySession(): SessionRow {
     session: '0',
     version: 0,
     first_at: 0,
-    last_at: 0,
+    lasted_ms: 0,
     nth_day: 0,
     source: '',
     medium: '',
@@ -270,7 +270,6 @@ export function coverageRow(version: number, folded: readonly IdRange[], asOf: n
     ...emptySession(),
     version,
     first_at: asOf,
-    last_at: asOf,
     folded: folded.map(({ from, through }) => [from, through]),
   }
 }

@@ -121,19 +121,19 @@ function deriveVisitor(
     day: first.day,
     version,
     first_at: first.firstAt,
-    last_at: first.lastAt,
+    lasted_ms: 0,
     hours: 0,
     sessions: 0,
     events: 0,
     conversions: 0,
     keys: keysOfDay,
-    touch_at: 0,
+    touch_after_ms: 0,
     touch_source: '',
     touch_medium: '',
   }
   let last: Touch | undefined
   for (const one of ofDay) {
-    if (one.lastAt > row.last_at) row.last_at = one.lastAt
+    row.lasted_ms = Math.max(row.lasted_ms, one.lastAt - row.first_at)
     row.hours = (row.hours | one.hours) >>> 0
     row.events += one.events
     row.conversions += one.conversions.length
@@ -141,7 +141,12 @@ function deriveVisitor(
     if (touch !== undefined && (last === undefined || byMoment(touch, last) > 0)) last = touch
   }
   for (const { nth_day } of sessions) if (nth_day === 1) row.sessions++
-  if (last !== undefined) [row.touch_at, , row.touch_source, row.touch_medium] = last
+  if (last !== undefined) {
+    const [at, , source, medium] = last
+    row.touch_after_ms = at - row.first_at
+    row.touch_source = source
+    row.touch_medium = medium
+  }
   return row
 }
 
@@ -218,7 +223,7 @@ function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions
       session: one.session,
       version,
       first_at: one.firstAt,
-      last_at: one.lastAt,
+      lasted_ms: one.lastAt - one.firstAt,
       seen: serverAppearances(one, credits),
     })
     for (const credit of credits) rows.credits.push(credit)

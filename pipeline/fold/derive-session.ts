@@ -39,7 +39,7 @@ export function deriveSession(
     session: one.session,
     version,
     first_at: one.firstAt,
-    last_at: one.lastAt,
+    lasted_ms: one.lastAt - one.firstAt,
     nth_day: nthDay,
     source,
     medium,

@@ -83,7 +83,7 @@ const alterations = [
   update('sessions', "exit_path = '/elsewhere'"),
   update('visitors', "keys = ['v']"),
   // A session, under a higher version, and one that there never was.
-  insert('version + 1000 AS version, last_at + 1 AS last_at', 'nth_day = 1'),
+  insert('version + 1000 AS version, lasted_ms + 1 AS lasted_ms', 'nth_day = 1'),
   insert('session + 1000 AS session', '1'),
 ]
 

@@ -97,7 +97,9 @@ function historyBefore(fromDay: number, visitors: readonly VisitorRow[]): Visito
   const touched = earlier.findLast(({ touch_source }) => touch_source !== '')
   return {
     lastDays: new Map(earlier.flatMap(({ day, keys }) => keys.map((key) => [key, day] as const))),
-    lastTouch: touched && ([touched.touch_at, 0, touched.touch_source, touched.touch_medium] satisfies Touch),
+    lastTouch:
+      touched &&
+      ([touched.first_at + touched.touch_after_ms, 0, touched.touch_source, touched.touch_medium] satisfies Touch),
   }
 }
 

@@ -41,6 +41,11 @@ const headers = {
   'X-Content-Type-Options': 'nosniff',
   'Timing-Allow-Origin': '*',
 }
+/**
+ * HTML takes the beginning of `&not_found` for a name of the sign ¬. A snippet as people write it so arrives with this
+ * sign: in UTF-8, in an older encoding of one byte, or as a reference by number in others.
+ */
+const writtenNot = /%(?:C2%AC|AC|26%23172%3B)_found=/gi
 const unknownKeyText = 'console.warn("svc.js: there is no such tracking key, nothing is recorded")\n'
 
 /** Reads the bundles that a build has made. */
@@ -77,7 +82,7 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
   }
 
   return async (request) => {
-    const query = new URLSearchParams(request.query)
+    const query = new URLSearchParams(request.query.replaceAll(writtenNot, '&not_found='))
     const asked = query.get('late')
     if (asked !== null) {
       const { version, body } = asked.includes('.') ? optional : late

@@ -122,6 +122,11 @@ test('what a snippet asks for beside vitals and clicks comes in another second f
   const asked = await lateOf('&search=true&downloads=true&not_found=true')
   expect(asked).toMatch(/^svc\.js\?late=[\w-]{4}\.7#$/)
   expect(await lateOf('&search=true')).toBe(asked.replace('.7', '.4'))
+  // How browsers send it where the page has a bare `&not_found`, by the page's encoding.
+  for (const sign of ['%C2%AC', '%AC', '%26%23172%3B']) {
+    expect(await lateOf(`&search=true&downloads=true${sign}_found=true`)).toBe(asked)
+    expect(await lateOf(`${sign}_found=true`)).toBe(asked.replace('.7', '.2'))
+  }
   // Clicks come by no other way then.
   expect(await lateOf('&downloads=true&autocapture=false')).toBe(asked.replace('.7', '.9'))
   const own = await ask(asked.slice('svc.js'.length, -1))

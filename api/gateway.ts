@@ -26,7 +26,7 @@ import { postgresShareOfAnswer } from '../schemas/limits/store-limits.ts'
 import { makeDashboardRoute } from './dashboard/routes.ts'
 import { acceptKeysAndApps, makeAuthenticator } from './guards/authenticate.ts'
 import type { SignInLimiter } from './guards/rate-limit.ts'
-import { guidePages } from './guides.ts'
+import { makeGuidePages } from './guides.ts'
 import { readHealth } from './health.ts'
 import { routeLinkedFile } from './media/linked-file.ts'
 import type { MediaLimits } from './media/receive.ts'
@@ -153,7 +153,7 @@ function pagesOf({ operations, pg, ch, metrics, apiHost }: GatewayOptions): Read
   return {
     '/v1/openapi.json': makeOpenApiPage(operations, apiHost),
     ...referencePages,
-    ...guidePages,
+    ...makeGuidePages(apiHost),
     '/health': async () => jsonReply(200, await readHealth({ postgres: pg, clickhouse: ch })),
     '/metrics': async () => ({
       status: 200,

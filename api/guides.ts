@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { acceptedWeights } from '../runtime/http/accept.ts'
 import { projectFile } from '../runtime/paths.ts'
+import { escapeHtml } from '../schemas/install-snippet.ts'
 import { type GuideList, guideHtml, guideIndexHtml, guideStyle } from './guides-page.ts'
 import { type PageSource, type StaticPage, staticPages } from './static-pages.ts'
 
@@ -75,10 +76,18 @@ function indexText(): string {
   return ['# svc', summary, api, ...sections].join('\n\n')
 }
 
+/** Where the examples of docs/ ask, which run against `npm start` as it is. */
+const exampleRoot = 'http://localhost:8080'
+
 /** A guide as it is served. Links to files that aren't served become plain text. */
-async function readGuide(name: string): Promise<Buffer> {
+async function readGuide(name: string, root: string): Promise<Buffer> {
   const text = await readFile(projectFile('docs', `${name}.md`), 'utf8')
-  return Buffer.from(text.replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1'))
+  return Buffer.from(text.replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1').replaceAll(exampleRoot, () => root))
+}
+
+async function readPage(name: string, root: string): Promise<Buffer> {
+  const text = (await guideHtml(guides, name)).toString()
+  return Buffer.from(text.replaceAll(exampleRoot, () => escapeHtml(root)))
 }
 
 const index = async () => Buffer.from(indexText())
@@ -86,29 +95,6 @@ const index = async () => Buffer.from(indexText())
 function byName(path: (name: string) => string, source: (name: string) => PageSource) {
   return Object.fromEntries(names.map((name): [string, PageSource] => [path(name), source(name)]))
 }
-
-const asMarkdown = staticPages(
-  {
-    '/guides': { type: markdown, read: index },
-    '/llms.txt': { type: 'text/plain; charset=utf-8', read: index },
-    ...byName(
-      (name) => `/guides/${name}.md`,
-      (name) => ({ type: markdown, read: () => readGuide(name) }),
-    ),
-  },
-  headers,
-)
-
-const asPages = staticPages(
-  {
-    '/guides': { type: html, read: () => guideIndexHtml(guides) },
-    ...byName(
-      (name) => `/guides/${name}`,
-      (name) => ({ type: html, read: () => guideHtml(guides, name) }),
-    ),
-  },
-  headers,
-)
 
 /** A page, or the markdown of it for clients that prefer that. */
 function negotiated(page: StaticPage, text: StaticPage): StaticPage {
@@ -121,14 +107,37 @@ function negotiated(page: StaticPage, text: StaticPage): StaticPage {
   }
 }
 
-/** All of them, by path. */
-export const guidePages: Readonly<Record<string, StaticPage>> = {
-  ...asMarkdown,
-  ...Object.fromEntries(
-    Object.entries(asPages).map(([path, page]) => [
-      path,
-      negotiated(page, asMarkdown[path] ?? asMarkdown[`${path}.md`]!),
-    ]),
-  ),
-  ...staticPages({ '/guides/style.css': { type: 'text/css; charset=utf-8', read: guideStyle } }, headers),
+/** All of them, by path. @param root where the world reaches the product: examples ask there */
+export function makeGuidePages(root: () => string): Readonly<Record<string, StaticPage>> {
+  const asMarkdown = staticPages(
+    {
+      '/guides': { type: markdown, read: index },
+      '/llms.txt': { type: 'text/plain; charset=utf-8', read: index },
+      ...byName(
+        (name) => `/guides/${name}.md`,
+        (name) => ({ type: markdown, read: () => readGuide(name, root()) }),
+      ),
+    },
+    headers,
+  )
+  const asPages = staticPages(
+    {
+      '/guides': { type: html, read: () => guideIndexHtml(guides) },
+      ...byName(
+        (name) => `/guides/${name}`,
+        (name) => ({ type: html, read: () => readPage(name, root()) }),
+      ),
+    },
+    headers,
+  )
+  return {
+    ...asMarkdown,
+    ...Object.fromEntries(
+      Object.entries(asPages).map(([path, page]) => [
+        path,
+        negotiated(page, asMarkdown[path] ?? asMarkdown[`${path}.md`]!),
+      ]),
+    ),
+    ...staticPages({ '/guides/style.css': { type: 'text/css; charset=utf-8', read: guideStyle } }, headers),
+  }
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { guides } from '../../api/guides.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { renderGuide } from '../../web/bundle/guides.ts'
-import { setUpApi } from '../support/api.ts'
+import { setUpApi, testApiHost } from '../support/api.ts'
 import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 
 const { api } = setUpApi()
@@ -112,6 +112,14 @@ test(
   },
   browserWithinMs,
 )
+
+test('examples of a guide ask where the world reaches the product', async () => {
+  for (const path of ['/guides/browser', '/guides/browser.md']) {
+    const text = await read(path, 'text/html')
+    expect(text).toContain(`${testApiHost}/svc.js?key=`)
+    expect(text).not.toContain('localhost:8080')
+  }
+})
 
 test('a guide is markdown that no browser takes for a page', async () => {
   const { headers } = await api.ask('/guides/api.md')

@@ -1,6 +1,15 @@
 /** DATA_DIR: one start at a time, and the secret that is made and kept in it. */
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
 import { readDevFile } from './dev-file.ts'
@@ -15,6 +24,9 @@ export interface DataFolder {
   release(): void
 }
 
+/** By these a folder is known as one of ours: what a start makes in it, or a service that runs alone. */
+const ownNames = ['lock', 'secret.key', 'postgres', 'ingest', 'media', 'bot-addresses']
+
 /**
  * Makes the folder and takes its lock.
  * @throws StartRefused when another start has it, or it can't be used
@@ -22,15 +34,29 @@ export interface DataFolder {
 export function takeDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir)
   try {
-    // Root's stores run as other users, who must be able to pass through.
     mkdirSync(path, { recursive: true })
+    // Changes nothing: whoever doesn't own the folder is told so first.
+    chmodSync(path, statSync(path).mode & 0o7777)
+    refuseOthers(path)
+    // Root's stores run as other users, who must be able to pass through.
     chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700)
     return { path, release: lockFolder(path).release }
   } catch (error) {
+    if (error instanceof StartRefused) throw error
     if (error instanceof FolderInUse) throw new StartRefused(`DATA_DIR ${error.message}${servedFrom(path)}`)
     const why = error instanceof Error ? error.message : error
     throw new StartRefused(`DATA_DIR ${path} can't be used: ${why}${remedyOf(error)}`)
   }
+}
+
+/**
+ * A folder such as `/tmp` is for others too, and would lose its mode. Hidden files don't count, as it may be the home of
+ * the user who starts this. A disk of its own has `lost+found`.
+ */
+function refuseOthers(path: string): void {
+  const names = readdirSync(path).filter((name) => !name.startsWith('.') && name !== 'lost+found')
+  if (names.length > 0 && !ownNames.some((name) => names.includes(name)))
+    throw new StartRefused(`DATA_DIR ${path} has other files (${names[0]} …): name a folder that is new or empty`)
 }
 
 /** As for a folder of the machine that a container's user is given. */

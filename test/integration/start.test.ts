@@ -1,7 +1,7 @@
 /** `npm start`, as its user meets it. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -16,6 +16,7 @@ import { setUpFolder } from '../support/test-folder.ts'
 
 const dataDir = setUpFolder()
 const emptyFolder = setUpFolder()
+const othersFolder = setUpFolder()
 let product: TestProduct
 
 beforeAll(async () => {
@@ -174,6 +175,16 @@ test('names a setting that is wrong, in one line', async () => {
       expect.stringMatching(/^DATA_DIR .* EPERM.* must belong to the user who starts this, whose number is \d+$/),
     ],
   })
+})
+
+test('a folder that has other files is refused, and keeps its mode', async () => {
+  writeFileSync(join(othersFolder, 'letter.txt'), '')
+  chmodSync(othersFolder, 0o1777)
+  expect(await refusedStart({ DATA_DIR: othersFolder })).toEqual({
+    code: 1,
+    lines: [`DATA_DIR ${othersFolder} has other files (letter.txt …): name a folder that is new or empty`],
+  })
+  expect([statSync(othersFolder).mode & 0o7777, readdirSync(othersFolder)]).toEqual([0o1777, ['letter.txt']])
 })
 
 test.each(['ingest', 'api'] as const)(

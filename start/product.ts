@@ -9,6 +9,7 @@ import { createSignInLink } from '../postgres/tables/members/owner-sessions.ts'
 import { bindSecretKey, forgetLostKey, requireSecretKey } from '../postgres/tables/operation/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
+import { isLoopback } from '../runtime/loopback.ts'
 import { shortLinkPathOf } from '../runtime/public-hosts.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
@@ -36,6 +37,7 @@ export interface Started {
   isNewKey: boolean
   /** Signs the owner in to the dashboard, once. */
   signInUrl: string
+  hasDemo: boolean
 }
 
 export interface Product {
@@ -61,6 +63,8 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   /** As ingest knows them; undefined until it has said so. */
   let shortDomains: ReadonlySet<string> | undefined
   let isStopping = false
+  /** Under a public address strangers would find it, and count as visitors of the owner's site. */
+  const hasDemo = config.apiHost === undefined || isLoopback(new URL(config.apiHost).hostname)
 
   const watcher: Watcher = {
     changed: () => void writeDev(),
@@ -87,9 +91,9 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
       isAtShortDomain: (host, path) => shortDomains?.has(host) ?? isShortLink(path, ''),
       page: async () => {
         const { localRoot } = addressesOf(config, front.port)
-        return statusPage([...running.services, ...running.stores], givenStores(config), localRoot)
+        return statusPage([...running.services, ...running.stores], givenStores(config), localRoot, hasDemo)
       },
-      demo: makeDemoSite(() => scriptUrl),
+      ...(hasDemo && { demo: makeDemoSite(() => scriptUrl) }),
       ...(config.shortUrlHost !== undefined && { shortLinkPath: shortLinkPathOf(config.shortUrlHost) }),
       countryHeader: config.countryHeader,
       trustedProxies: trusted.front,
@@ -129,7 +133,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     await Promise.all(running.services.map(({ firstUp }) => firstUp)).finally(() => clearInterval(telling))
     scriptUrl = scriptUrlOf(addresses.apiHost, first.trackingKey)
     const signInUrl = `${addresses.localRoot}/dashboard/sign-in?token=${first.signInToken}`
-    return { localRoot: addresses.localRoot, dev: written!, isNewKey: first.isNew, signInUrl }
+    return { localRoot: addresses.localRoot, dev: written!, isNewKey: first.isNew, signInUrl, hasDemo }
   }
 
   /** Once its content is known: anew whenever a process comes or goes. */

@@ -9,7 +9,7 @@ export function say(line: string): void {
 }
 
 /** Prints the next steps. The secret key is shown only when it is new. */
-export function greet({ localRoot, dev, isNewKey, signInUrl }: Started): void {
+export function greet({ localRoot, dev, isNewKey, signInUrl, hasDemo }: Started): void {
   const file = relative(process.cwd(), devFilePath(dev.data_dir)) || devFilePath(dev.data_dir)
   const keys = isNewKey
     ? `Keys, shown this once (later they stand in ${file}):
@@ -17,6 +17,9 @@ export function greet({ localRoot, dev, isNewKey, signInUrl }: Started): void {
   API key (secret)       ${dev.api_key}`
     : `Keys: see ${file}`
   const readKey = isNewKey ? dev.api_key : `$(node -p "require('${devFilePath(dev.data_dir)}').api_key")`
+  const demo = hasDemo
+    ? `\nOr let a browser send them, from a small site that has the script:\n  ${localRoot}/demo/\n`
+    : ''
   process.stdout.write(`
 svc runs at ${localRoot}/  (Ctrl-C stops it)
 
@@ -29,8 +32,5 @@ Send an event:
   curl ${localRoot}/api/v1/growth/track -d '{"tracking_key":"${dev.tracking_key}","event_type":"track","event_name":"pageview","url":"https://example.com/","anonymous_id":"me"}'
 and read it two seconds later:
   curl ${localRoot}/v1/analytics/overview -H "Authorization: Bearer ${readKey}"
-
-Or let a browser send them, from a small site that has the script:
-  ${localRoot}/demo/
-`)
+${demo}`)
 }

@@ -1,8 +1,16 @@
 /** The page at `/`: the processes that run here, whether they are well, and where to go. It holds no key. */
 import type { Supervised } from '../processes/supervise.ts'
 
+const demoItem =
+  '<li><a href="/demo/">The demo site</a>, which has the script: click about, and read its visits in the overview</li>'
+
 /** `extern` names the stores that were given by a URL and so aren't ours to watch. @param root where this machine reaches it */
-export function statusPage(children: readonly Supervised[], extern: readonly string[], root: string): string {
+export function statusPage(
+  children: readonly Supervised[],
+  extern: readonly string[],
+  root: string,
+  hasDemo: boolean,
+): string {
   const isWell = children.every((child) => child.isUp)
   const rows = [
     ...children.map((child) => row(child.name, child.isUp ? 'running' : 'starting again', child.isUp)),
@@ -24,7 +32,7 @@ export function statusPage(children: readonly Supervised[], extern: readonly str
 <table>${rows.join('')}</table>
 <ul>
   <li><a href="/dashboard">The dashboard</a>, for the owner: <code>npx svc owner link</code> makes a link that signs in</li>
-  <li><a href="/demo/">The demo site</a>, which has the script: click about, and read its visits in the overview</li>
+  ${hasDemo ? demoItem : ''}
   <li><a href="/guides">The guides</a>; <a href="/llms.txt">llms.txt</a> lists them for language models</li>
   <li><a href="/docs">The API</a>: every operation, to be tried with your key; <a href="/v1/openapi.json">its description</a> for machines (OpenAPI 3.1). It is at <code>${root}/v1</code></li>
   <li>MCP, for assistants and agents, is at <code>${root}/mcp</code></li>

@@ -249,7 +249,15 @@ test('starts no store that is given by its URL; stops in order, ends every child
   const refused = await refusedStart({ ...env, DATA_DIR: stores.dataDir })
   expect([refused, existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([{ code: 1, lines }, false])
   const [, hash = ''] = /LOST_SECRET_KEY=(\w+)$/.exec(refused.lines[0]!) ?? []
-  const begun = await startProduct(stores.dataDir, { ...env, LOST_SECRET_KEY: hash })
+  const begun = await startProduct(stores.dataDir, {
+    ...env,
+    LOST_SECRET_KEY: hash,
+    API_HOST: 'https://stats.example.com',
+  })
+  // Strangers would find the demo site there, and count as visitors.
+  const read = (path: string) => fetch(new URL(path, begun.dev.base_url)).then((answer) => answer.text())
+  expect(await read('/demo/')).toBe('{"detail":"Not Found"}')
+  expect([await read('/'), begun.output].join()).not.toContain('/demo/')
   expect([await begun.stop(), existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([0, true])
   await stores.close()
 })

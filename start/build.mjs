@@ -59,8 +59,11 @@ export function build({ isStrict, isChecked }) {
   copyReference(fresh)
   renderGuides(fresh)
   writeFileSync(join(fresh, '.sources'), stamp)
-  rmSync(dist, { recursive: true, force: true })
+  // Deleted only when the new files are there: that takes seconds, in which a service may be started again.
+  const before = `${fresh}-before`
+  if (existsSync(dist)) renameSync(dist, before)
   renameSync(fresh, dist)
+  rmSync(before, { recursive: true, force: true })
 }
 
 /** The script that browsers get. It is committed: where it can't be made or written, that one is served. */

@@ -23,14 +23,16 @@ function text(name: string, fallback: string, meaning: string): Setting<string> 
 }
 
 function optionalUrl(name: string, protocols: string[], shownDefault: string, meaning: string) {
+  const beginning = `must begin with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
   return setting(name, shownDefault, meaning, (value) => {
     if (value === undefined) return undefined
+    // A host alone, most likely.
+    if (!value.includes('://')) throw new Error(beginning)
     // Not shown: it may hold a password.
     if (!URL.canParse(value)) {
       throw new Error('must be a URL (in a user or password, `#` `/` `?` `@` are written `%23` `%2F` `%3F` `%40`)')
     }
-    const { protocol } = new URL(value)
-    if (!protocols.includes(protocol)) throw new Error(`must begin with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+    if (!protocols.includes(new URL(value).protocol)) throw new Error(beginning)
     return value
   })
 }

@@ -38,6 +38,12 @@ test('a root is the same with and without slashes at its end', () => {
   }
 })
 
+test('a host alone is told what is missing', () => {
+  const read = (API_HOST: string) => () => readConfig({ API_HOST })
+  for (const text of ['stats.example.com', 'localhost:8080'])
+    expect(read(text)).toThrow(/^API_HOST must begin with http:\/\/ or https:\/\/$/)
+})
+
 test('a root that nothing can stand behind is refused, without its password', () => {
   const [root, withUser] = ['https://stats.example.com', 'https://a:pass@example.com']
   for (const text of [`${root}/?a=1`, `${root}#a`, `${root}/a b`, `${root}\\`, withUser]) {

@@ -32,6 +32,9 @@ test('tabs that were open together follow one another, and long gaps are short',
   const chunks = [...tabs, chunk('c', 0, 3_600_000 * 5, '2@0 3@10')]
   expect(recordingOf(chunks).loads.map(({ at }) => at)).toEqual([0, 60_001, 80_002 + 600_000])
   expect(timesOf(chunks).slice(2, 4)).toEqual([60_001, 80_001])
+  // The one after that came a second later.
+  const next = recordingOf([...chunks, chunk('d', 0, 3_600_000 * 5 + 1_010, '2@0 3@10')]).loads[3]!
+  expect(next.at).toBe(680_002 + 1_010)
 })
 
 test('a load whose begin is missing isn’t played, and of nothing comes nothing', () => {

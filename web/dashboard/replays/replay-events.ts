@@ -34,6 +34,8 @@ export function recordingOf(chunks: readonly Chunk[]): Recording {
   const events: RecordedEvent[] = []
   const loads: PageLoad[] = []
   let begin = 0
+  /** Taken out of the gaps so far: what follows a long one stands as far from it as it was. */
+  let cutMs = 0
   let lacksParts = false
   for (const load of loadsOf(chunks)) {
     lacksParts ||= load.some(({ sequence }, index) => sequence !== index)
@@ -47,7 +49,8 @@ export function recordingOf(chunks: readonly Chunk[]): Recording {
       if (loads.length === 0) begin = startedAt
       const before = loads.at(-1)
       const end = before === undefined ? 0 : before.at + before.durationMs + 1
-      const at = Math.min(Math.max(startedAt - begin, end), end + gapMaxMs)
+      const at = Math.min(Math.max(startedAt - begin - cutMs, end), end + gapMaxMs)
+      cutMs = Math.max(cutMs, startedAt - begin - at)
       for (const event of own) events.push({ ...event, timestamp: begin + at + event.timestamp - first })
       loads.push({ url, at, durationMs: last - first, startedAt })
     }

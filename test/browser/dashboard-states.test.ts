@@ -161,6 +161,21 @@ test('figures of the question before are dimmed once new ones take long, and say
   }
 })
 
+test('a page that is awaited says so after a moment alone', async (context) => {
+  const page = await signIn(context)
+  const letGo = await holdRequests(page, '**/files/funnels-*.js')
+  await goWithin(page, '/dashboard/funnels')
+  await page.waitForSelector('.skeleton')
+  const visibilityAfter = (ms: number) =>
+    page.evaluate(`(() => {
+      const main = document.querySelector('.skeleton')
+      for (const one of main.getAnimations({ subtree: true })) Object.assign(one, { currentTime: ${ms} }).pause()
+      return getComputedStyle(main, '::before').visibility
+    })()`)
+  expect([await visibilityAfter(0), await visibilityAfter(1_500)]).toEqual(['hidden', 'visible'])
+  letGo()
+})
+
 test('controls beside a list that is awaited stay as plain as they were', async (context) => {
   const page = await signIn(context)
   for (const [path, label] of [

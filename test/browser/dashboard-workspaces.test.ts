@@ -122,4 +122,7 @@ test('two tabs show two workspaces, also when they are loaded again, and links b
   ])
   const next = await second.getAttribute('nav a:has-text("People")', 'href')
   expect(next).toBe(`/dashboard/people?workspace=${others.workspaceId}`)
+  await goBy(second, 'p')
+  await second.fill('[aria-label="Search people"]', 'ann')
+  await second.waitForURL(`**/dashboard/people?q=ann&workspace=${others.workspaceId}`)
 })

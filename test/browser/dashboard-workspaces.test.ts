@@ -126,3 +126,29 @@ test('two tabs show two workspaces, also when they are loaded again, and links b
   await second.fill('[aria-label="Search people"]', 'ann')
   await second.waitForURL(`**/dashboard/people?q=ann&workspace=${others.workspaceId}`)
 })
+
+test('a browser that is stopped on its way to another workspace stays in this one, which goes on', async (context) => {
+  const others = await makeWorkspace(stores, { name: 'Mill' })
+  await stores.pg.query("INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'admin')", [
+    others.workspaceId,
+    mine.ownerId,
+  ])
+  const page = await signIn(context, '/dashboard/links')
+  const choice = page.locator('select[aria-label="Workspace"]')
+  await page.waitForSelector('[name="label"]')
+  const devtools = await page.context().newCDPSession(page)
+  let isOnItsWay = false
+  await page.route(`**/dashboard?workspace=${others.workspaceId}`, () => {
+    isOnItsWay = true
+  })
+  const chosen = choice.selectOption(String(others.workspaceId)).catch(() => undefined)
+  await expect.poll(() => isOnItsWay).toBe(true)
+  await devtools.send('Page.stopLoading')
+  await chosen
+  await expect.poll(() => choice.inputValue()).toBe(String(mine.workspaceId))
+  await page.fill('[name="label"]', 'After all')
+  await page.fill('[name="destination"]', 'https://example.com/')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('Links')} >> text=After all`)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})

@@ -19,11 +19,22 @@ export function showWorkspace(id: number): void {
   workspaceId = id
 }
 
-const end = new AbortController()
+let hold = new AbortController()
+let goOn = () => {}
+let held = Promise.resolve()
 
 /** The page is left for another workspace: questions about this one are neither asked nor answered any more. */
-export function endRequests(): void {
-  end.abort()
+export function holdRequests(): void {
+  held = new Promise((resolve) => {
+    goOn = resolve
+  })
+  hold.abort()
+}
+
+/** The page stays after all: whatever was held is asked once more, a write by the same key. */
+export function resumeRequests(): void {
+  hold = new AbortController()
+  goOn()
 }
 
 /** Tests outside of a browser have none. */
@@ -64,11 +75,10 @@ export interface RequestOptions extends RequestInit {
 }
 
 /** @throws Error whose message says in words why there is no answer, also where the page is left */
-export async function request(
-  path: string,
-  { withinMs = deadlineMs, signal, ...init }: RequestOptions = {},
-): Promise<ApiAnswer> {
-  if (end.signal.aborted) return new Promise(() => {})
+export async function request(path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
+  if (hold.signal.aborted) await held
+  const { withinMs = deadlineMs, signal, ...init } = options
+  const holding = hold.signal
   const ending = new AbortController()
   const leave = () => ending.abort()
   let isLate = false
@@ -80,7 +90,7 @@ export async function request(
     : undefined
   if (signal?.aborted) leave()
   signal?.addEventListener('abort', leave)
-  end.signal.addEventListener('abort', leave)
+  holding.addEventListener('abort', leave)
   try {
     const response = await fetch(`${isShared ? '' : '/api'}/v1${path}`, { ...init, ...by(init), signal: ending.signal })
     const sentAt = Date.parse(response.headers.get('date') ?? '')
@@ -88,13 +98,13 @@ export async function request(
     const text = await response.text()
     return { response, body: parse(text, response.status) }
   } catch (error) {
-    if (end.signal.aborted) return new Promise(() => {})
+    if (holding.aborted) return request(path, options)
     if (error instanceof Unreadable) throw error
     throw new Error(isLate ? 'The service doesn’t answer' : 'The service can’t be reached')
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', leave)
-    end.signal.removeEventListener('abort', leave)
+    holding.removeEventListener('abort', leave)
   }
 }
 

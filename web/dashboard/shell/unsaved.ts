@@ -57,3 +57,8 @@ export function mayLeavePage(): boolean {
   isPageLeft = mayLeave()
   return isPageLeft
 }
+
+/** The browser was stopped on its way. */
+export function stayOnPage(): void {
+  isPageLeft = false
+}

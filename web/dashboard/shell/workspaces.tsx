@@ -1,10 +1,10 @@
 /** The name of the workspace; for a member of several, the choice between them. */
 import { inWorkspace } from '../../../schemas/workspace-address.ts'
 import { openByKey } from '../parts/choice.tsx'
-import { endRequests } from '../requests/request.ts'
+import { holdRequests, resumeRequests } from '../requests/request.ts'
 import type { Joined } from './may.ts'
 import { reloadAfterBack } from './reload-after-back.ts'
-import { mayLeavePage } from './unsaved.ts'
+import { mayLeavePage, stayOnPage } from './unsaved.ts'
 
 /** The option that is no workspace. */
 const all = 'all'
@@ -27,8 +27,11 @@ export function WorkspaceName({ shown, joined = [], showAll }: NameProps) {
       value={shown?.id ?? ''}
       onChange={({ currentTarget }) => {
         const chosen = currentTarget.value
-        if (chosen !== all && goToWorkspace(Number(chosen))) return
-        currentTarget.value = String(shown?.id ?? '')
+        const showThis = () => {
+          currentTarget.value = String(shown?.id ?? '')
+        }
+        if (chosen !== all && goToWorkspace(Number(chosen), showThis)) return
+        showThis()
         if (chosen === all) showAll()
       }}
     >
@@ -48,13 +51,27 @@ export function WorkspaceName({ shown, joined = [], showAll }: NameProps) {
   )
 }
 
-/** The session goes on there; the page begins anew. @returns false where something unsaved is to stay */
-export function goToWorkspace(id: number): boolean {
+/**
+ * The session goes on there; the page begins anew.
+ *
+ * @param stays called where the browser is stopped on its way
+ * @returns false where something unsaved is to stay
+ */
+export function goToWorkspace(id: number, stays = () => {}): boolean {
   if (!mayLeavePage()) return false
-  endRequests()
+  holdRequests()
   reloadAfterBack()
+  const app = document.getElementById('app')!
   // Until the other page comes, the name above is its own already: nothing of this one is taken for it, or written into it.
-  document.getElementById('app')!.inert = true
+  app.inert = true
+  const stay = () => {
+    app.inert = false
+    stayOnPage()
+    resumeRequests()
+    stays()
+  }
+  // Older browsers don't tell.
+  globalThis.navigation?.addEventListener('navigateerror', stay, { once: true })
   location.assign(inWorkspace('/dashboard', id))
   return true
 }

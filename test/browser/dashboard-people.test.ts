@@ -1,4 +1,5 @@
 /** People in the dashboard: found, page by page, erased, and what their journeys show. */
+import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { goWithin, holdRequests, list, look, setUpDashboard, violations } from '../support/dashboard.ts'
@@ -44,6 +45,21 @@ test('people are found, their journeys shown, and one is erased after one more q
   expect(await page.locator('dialog').count()).toBe(0)
   await page.goBack()
   await page.waitForSelector(`${list('Person')} >> text=n1@example.com`)
+  await page.click('main >> text=Erase this person')
+  // A refusal that comes once the question was closed isn't lost.
+  let refuse: (() => Promise<void>) | undefined
+  const refused = { status: 503, contentType: 'application/json', body: '{"detail":"A store is away"}' }
+  const holdOnce = (route: Route) => {
+    refuse = () => route.fulfill(refused)
+  }
+  await page.route('**/api/v1/people/erase', holdOnce, { times: 1 })
+  await page.click('dialog >> button:text-is("Erase")')
+  await expect.poll(() => refuse !== undefined).toBe(true)
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  await refuse!()
+  await page.waitForSelector('.late [role="alert"]:has-text("Erase this person: A store is away")')
+  await page.click('.late >> text=Close')
   await page.click('main >> text=Erase this person')
   const visited = await page.evaluate<number>('history.length')
   const letGo = await holdRequests(page, '**/api/v1/people/erase')

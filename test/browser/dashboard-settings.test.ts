@@ -211,6 +211,19 @@ test('a refusal that comes after its form was closed stands over the page until 
   await look(page, 'late-refusal', '.late')
   await page.click('.late >> text=Close')
   await page.waitForSelector('.late', { state: 'detached' })
+  // The same where the page was left that would say it.
+  let answer: (() => Promise<void>) | undefined
+  await page.route('**/api/v1/report-recipients/*', (route) => {
+    answer = () => route.fulfill({ status: 503, contentType: 'application/json', body: '{"detail":"It is away"}' })
+  })
+  await page.click(`${list('Reports by e-mail')} >> text=Remove`)
+  await page.click('dialog .danger')
+  await expect.poll(() => answer !== undefined).toBe(true)
+  await page.keyboard.press('Escape')
+  await goBy(page, 'l')
+  await page.waitForSelector(list('Links'))
+  await answer!()
+  await page.waitForSelector('.late [role="alert"]:has-text("Not done: It is away")')
   await stores.pg.query('DELETE FROM report_recipients')
 })
 

@@ -108,6 +108,27 @@ export function Confirm({ title, children, close, verb, refusal = '', isSending 
   )
 }
 
+interface ConfirmWriteProps extends Omit<ConfirmProps, 'refusal' | 'isSending' | 'confirmed'> {
+  write(): Promise<Sent<unknown>>
+  done(): void
+}
+
+/** Asks before one request is sent. A refusal stands in it, or over the page where it was closed meanwhile. */
+export function ConfirmWrite({ write, done, ...question }: ConfirmWriteProps) {
+  const [refusal, setRefusal] = useState('')
+  const [isSending, setSending] = useState(false)
+  const isOpen = useIsOpen()
+  const confirmed = async () => {
+    setSending(true)
+    const sent = await write()
+    if (!('refusal' in sent)) return done()
+    if (!isOpen.current) return tellLateRefusal(question.title, sent.refusal)
+    setSending(false)
+    setRefusal(sent.refusal)
+  }
+  return <Confirm {...question} refusal={refusal} isSending={isSending} confirmed={confirmed} />
+}
+
 interface RemovalProps extends DialogProps {
   readonly verb: string
   /** Its own. */

@@ -1,7 +1,7 @@
 /** People: who they are, by search, and what one of them did. */
 import { useState } from 'preact/hooks'
 import type { Journey, Person } from '../../../schemas/resources/person.ts'
-import { Confirm, useWhileOpen } from '../parts/dialog.tsx'
+import { ConfirmWrite, useWhileOpen } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { fittingMoney, money, number, time } from '../parts/format.ts'
@@ -221,18 +221,13 @@ interface EraseProps {
 
 /** Asks once more: it can't be undone. */
 function Erase({ person, erased, close }: EraseProps) {
-  const [refusal, setRefusal] = useState('')
   const { contact_id, anonymous_id } = person
   const leave = useWhileOpen(erased)
-  const erase = async () => {
-    const sent = await send('POST', '/people/erase', contact_id === null ? { anonymous_id } : { contact_id })
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else leave()
-  }
+  const erase = () => send('POST', '/people/erase', contact_id === null ? { anonymous_id } : { contact_id })
   return (
-    <Confirm title="Erase this person" verb="Erase" close={close} refusal={refusal} confirmed={erase}>
+    <ConfirmWrite title="Erase this person" verb="Erase" close={close} write={erase} done={leave}>
       <bdi>{nameOf(person)}</bdi> is deleted with browsers, events and every copy. This can’t be undone. Figures leave
       these visits out within a few minutes.
-    </Confirm>
+    </ConfirmWrite>
   )
 }

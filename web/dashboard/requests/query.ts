@@ -6,6 +6,8 @@ import { answeredWrites, countAnsweredWrite, trackAnswer, untilFresh } from './a
 import { takeFirstAnswer } from './first-answers.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 
+export { useRefusal } from './use-refusal.ts'
+
 export interface Failed {
   readonly since: Date
   readonly text: string
@@ -173,13 +175,6 @@ export interface RefusedWrite {
   readonly status?: number
   /** The part that was done, where several requests belong together: `Saved, but not scheduled`. */
   readonly kept?: string
-}
-
-/** Why the last change was refused; '' where it wasn't. */
-export function useRefusal() {
-  const [refusal, setRefusal] = useState('')
-  const done = (sent: Sent<unknown>) => setRefusal('refusal' in sent ? sent.refusal : '')
-  return { refusal, done }
 }
 
 type Method = 'POST' | 'PATCH' | 'DELETE'

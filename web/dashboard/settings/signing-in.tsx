@@ -1,7 +1,7 @@
 /** How whoever is signed in gets in and out: the password, the second factor, signing out, leaving. It needs no plan. */
 import { useState } from 'preact/hooks'
 import { roleWithArticle } from '../../../schemas/role-with-article.ts'
-import { Confirm } from '../parts/dialog.tsx'
+import { ConfirmWrite } from '../parts/dialog.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { send, signOutSent } from '../requests/query.ts'
 import { may, ownRole } from '../shell/may.ts'
@@ -46,28 +46,22 @@ export function SigningIn() {
 /** For whoever isn't the owner. */
 function Leave() {
   const [isAsking, setAsking] = useState(false)
-  const [refusal, setRefusal] = useState('')
-  const leave = async () => {
-    const sent = await send('POST', '/members/leave')
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else location.assign('/dashboard')
-  }
   return (
     <>
       <button type="button" class="danger" onClick={() => setAsking(true)}>
         Leave the workspace
       </button>
       {isAsking && (
-        <Confirm
+        <ConfirmWrite
           title="Leave the workspace"
           verb="Leave"
           close={() => setAsking(false)}
-          refusal={refusal}
-          confirmed={leave}
+          write={() => send('POST', '/members/leave')}
+          done={() => location.assign('/dashboard')}
         >
           Keys and shared links that you made stop working. Only another invitation leads back. If you have no other
           workspace, you are signed out.
-        </Confirm>
+        </ConfirmWrite>
       )}
     </>
   )

@@ -88,15 +88,20 @@ test('the demo button fills a workspace, goes there, and leads back', async (con
 
 test('a failure says in words what is amiss, ends with its question, and is asked again soon where answers are seldom asked for', async (context) => {
   const html = { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }
-  let asked = 0
+  let [asked, isAway] = [0, true]
   const page = await signIn(context, '/dashboard/settings', {
     before: async (page) => {
-      await page.route('**/api/v1/workspace/settings', (route) =>
-        asked++ === 0 ? route.fulfill(html) : route.continue(),
-      )
+      await page.route('**/api/v1/workspace/settings', (route) => {
+        asked += 1
+        return isAway ? route.fulfill(html) : route.continue()
+      })
       await page.route('**/api/v1/analytics/overview?days=7&*', (route) => route.fulfill(html))
     },
   })
+  // It says why its button is off.
+  await page.waitForSelector(`${list('Workspace')} .failure:has-text("The service answered 502")`)
+  isAway = false
+  await page.waitForSelector(`${list('Workspace')} button[aria-disabled="false"] >> text=Change`)
   // Without the failure it is asked for each minute.
   await expect.poll(() => asked, { timeout: 45_000 }).toBeGreaterThan(1)
   await withoutPolls(page)

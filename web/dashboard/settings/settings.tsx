@@ -35,7 +35,7 @@ const seldomMs = 60_000
 export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   const { answer, failure } = useAnswer<Overview>('/analytics/overview?include=snippet', { againMs: seldomMs })
   const [opened, open] = useState<'change' | 'add'>()
-  const { answer: settings } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs })
+  const { answer: settings, failure: unread } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs })
   const close = () => open(undefined)
   const { name, object_id, timezone, currency, plan_key } = workspace
   const manages = may('workspace:manage')
@@ -50,7 +50,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
               <PanelTitle>Tracking</PanelTitle>
               <HowToSendSoon snippet={answer?.snippet} />
             </section>
-            <Panel title="Workspace">
+            <Panel title="Workspace" failure={unread}>
               <Facts
                 facts={[
                   ['Name', name],

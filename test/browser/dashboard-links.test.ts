@@ -184,7 +184,11 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
   await page.click('[title="Links with any tags"]')
   await page.waitForURL((url) => url.search === '')
   await page.click(link)
+  const letGo = await holdRequests(page, '**/api/v1/links?*')
   await page.click('button:text-is("Archive")')
+  // At once, before the list is read anew.
+  await page.waitForSelector(link, { state: 'detached' })
+  letGo()
   await page.waitForSelector('text=No link yet')
   // The button went with its link. Its neighbour has the focus.
   expect(await page.evaluate('document.activeElement.closest("section")?.ariaLabel')).toBe('Links')

@@ -155,7 +155,14 @@ function OneLink({ link, workspace, status, search, navigate, edit }: OneLinkPro
   const [isOpen, setOpen] = useState(false)
   const { refusal, done } = useRefusal()
   const [verb, label] = status === 'active' ? (['archive', 'Archive'] as const) : (['unarchive', 'Put back'] as const)
-  const archive = async () => done(await send('POST', `/links/${link.id}/${verb}`))
+  /** It is in the other list, before this one is read anew. */
+  const [hasLeft, setLeft] = useState(false)
+  const archive = async () => {
+    const sent = await send('POST', `/links/${link.id}/${verb}`)
+    done(sent)
+    setLeft('made' in sent)
+  }
+  if (hasLeft) return null
   return (
     <li class="item">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>

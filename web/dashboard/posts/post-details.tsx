@@ -36,6 +36,8 @@ export interface OpenedProps extends PostProps {
   queued?(at: string): void
   /** Whether an editor is open in it: then it stays, whatever becomes of the list around it. */
   keep(isEdited: boolean): void
+  /** It is archived or deleted, before the list is read anew. */
+  left?(): void
 }
 
 /** A listed post with all of itself, and what can be done with it. An approval is for the text and the time that are read here. */
@@ -59,7 +61,7 @@ const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-function Changes({ post: read, workspace, queue, queued, keep }: OpenedProps) {
+function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedProps) {
   const [edited, edit] = useState<Post>()
   const [isDeleting, setDeleting] = useState(false)
   const [copy, setCopy] = useState<Duplicate>()
@@ -79,11 +81,16 @@ function Changes({ post: read, workspace, queue, queued, keep }: OpenedProps) {
   }
   /** The post before it was added to the queue, and as it is there. */
   const [added, setAdded] = useState<{ readonly before: Post; readonly queued: Post }>()
-  const act = async (path: string) => done(await send('POST', `/posts/${post.id}/${path}`, { updated_at: seenAt }))
+  const act = async (path: string) => {
+    const sent = await send('POST', `/posts/${post.id}/${path}`, { updated_at: seenAt })
+    done(sent)
+    if (path === 'archive' && 'made' in sent) left?.()
+  }
   const deleteIt = async () => {
     const sent = await send('DELETE', `/posts/${post.id}?updated_at=${encodeURIComponent(seenAt)}`)
     setDeleting(false)
     done(sent)
+    if ('made' in sent) left?.()
   }
   const addToQueue = async () => {
     const sent = await send<Post>('POST', `/posts/${post.id}/queue`, { updated_at: seenAt })

@@ -195,7 +195,9 @@ interface OneProps extends Shown, Pick<OpenedProps, 'keep'> {
 
 function OnePost({ post, handles, isEdited, keep, ...shown }: OneProps) {
   const [isOpen, setOpen] = useState(false)
+  const [hasLeft, setLeft] = useState(false)
   const { title, status, scheduled_at, targets, engagement } = post
+  if (hasLeft) return null
   return (
     <li class="item">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -219,7 +221,7 @@ function OnePost({ post, handles, isEdited, keep, ...shown }: OneProps) {
             )}
           </span>
         </summary>
-        {(isOpen || isEdited) && <OpenedPost post={post} keep={keep} {...shown} />}
+        {(isOpen || isEdited) && <OpenedPost post={post} keep={keep} left={() => setLeft(true)} {...shown} />}
       </details>
     </li>
   )

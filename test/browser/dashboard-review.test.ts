@@ -11,6 +11,21 @@ const signIn = setUpDashboard({ stores, api, mine })
 const { makeMember } = setUpMembers({ stores, api })
 const ask = asking(api, () => mine.apiKey)
 
+test('a post whose approval takes it off the calendar isn’t open once all posts are shown', async (context) => {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const writer = await makeMember(mine, 'contributor')
+  const post = { title: 'Fair', base_caption: 'C', social_account_ids: [account], scheduled_at: '2099-05-04T09:00:00Z' }
+  const made = (await writer.ask('POST', '/posts', post)).body as { id: number }
+  await writer.ask('POST', `/posts/${made.id}/submit`)
+  const page = await signIn(context, '/dashboard/posts?view=month&day=2099-05-01&review=waiting')
+  await page.click('.chip:has-text("Fair")')
+  await page.click('dialog button:text-is("Approve")')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  await page.click('button:text-is("Waiting for approval")')
+  await page.waitForSelector('.chip.scheduled:has-text("Fair")')
+  expect(await page.locator('dialog').count()).toBe(0)
+})
+
 test('a contributor writes a draft and asks for approval; the owner sees the count, sends it back, and approves it', async (context) => {
   const account = await makeAccount(stores, mine.workspaceId, 'x')
   const writer = await makeMember(mine, 'contributor')

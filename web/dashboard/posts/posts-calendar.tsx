@@ -2,7 +2,7 @@
  * Posts on their days, a week or a month at a time. Dragging puts a post on another day, by mouse or by finger; so do Space, the arrow keys and
  * Enter. Its time of day stays. It stands there at once, and goes back when the API refuses.
  */
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { dayAfter, dayInWords, daysOfSpan, monthAfter, monthInWords, type Span } from '../parts/calendar-days.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Refusal } from '../parts/failure.tsx'
@@ -59,6 +59,11 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
   // Somebody else may have moved it to other days since it was opened.
   if (found || opened === undefined || !isEdited) last.current = found
   const openedPost = last.current
+  const isGone = posts !== undefined && openedPost === undefined
+  // Where it is shown again, as without a filter, nobody has opened it.
+  useEffect(() => {
+    if (isGone) open(undefined)
+  }, [isGone])
   const chip = (post: Post) => (
     <PostChip key={post.id} post={post} time={clockOf(post)} moves={moves} open={() => open(post.id)} />
   )

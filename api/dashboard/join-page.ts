@@ -9,7 +9,7 @@ import { fault, plainPage } from './pages.ts'
 const texts = {
   401: 'The e-mail or password is wrong.',
   409: 'The account with this e-mail signs in by links alone. Whoever runs the service gives it a password first: <code>npx svc owner password</code>',
-  410: 'This invitation was used or withdrawn, or is older than 7 days. Ask for another one.',
+  410: 'This invitation was used or withdrawn, or is older than 7 days.',
   422: `A password must have ${passwordLengthMin} to ${passwordLengthMax} characters. A new one must be the same in both fields.`,
   429: 'Too many attempts. Try again later.',
   code: 'This account has a second factor. Enter the password again, with a code of the app or a recovery code.',
@@ -30,11 +30,14 @@ export interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter
 export function joinPage(state: 200 | keyof typeof texts, invited?: Invited): HttpReply {
   const note = state === 200 ? '' : fault(texts[state])
   const asksForCode = typeof state === 'string'
-  const form = invited === undefined ? '' : formOf(invited, asksForCode)
+  const form = invited === undefined ? onward : formOf(invited, asksForCode)
   const page = plainPage(asksForCode ? 401 : state, 'Invitation', `${note}${form}`)
   // The host alone, as the address has the token. `no-referrer` would take the `Origin` from the form, by which it is told from others'.
   return { ...page, headers: { ...page.headers, 'Referrer-Policy': 'strict-origin' } }
 }
+
+/** A second press of *Join* is answered so, too: the browser drops the answer to the first. */
+const onward = '<p>If you have joined by it, <a href="/dashboard/sign-in">sign in</a>. Else ask for another one.</p>'
 
 function formOf({ workspaceName, inviter, email, role, token, isSignedIn }: Invited, asksForCode: boolean): string {
   const by = inviter === null ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`

@@ -395,6 +395,30 @@ describe('imports', () => {
     },
   )
 
+  test('name a payment of Stripe by its charge and by its intent: it is one as soon as its webhook tells of both', async () => {
+    const lines = ['ch_1,payment,1000,ada@example.com', 'ch_1,refund,250,', 'pi_1,payment,1000,']
+    const rows = lines.map((line) => `stripe,USD,2025-11-18T12:00:00Z,${line}\n`)
+    await svc('revenue', 'import', file(`provider,currency,occurred_at,id,type,value_cents,email\n${rows.join('')}`))
+    const stripe = await connectProvider(stores, workspace.id, 'stripe')
+    const created = Date.parse('2025-11-18T12:00:00Z') / 1000
+    const charge = { id: 'ch_1', payment_intent: 'pi_1', created, captured: true, currency: 'usd', amount: 1_000 }
+    // One without an intent stands beside it, however often it is told.
+    for (const object of [charge, { ...charge, id: 'ch_2', payment_intent: null }]) {
+      for (let times = 0; times < 2; times++)
+        await sendEvent(api, 'stripe', stripe, { type: 'charge.succeeded', created, data: { object } })
+    }
+    const ledger = await readLedger(stores, workspace.id)
+    expect(ledger.map(({ payment, value_cents }) => [payment, value_cents])).toEqual([
+      ['ch_2', 1_000],
+      ['pi_1', 1_000],
+      ['pi_1', -250],
+    ])
+    const sql = `SELECT refs FROM revenue_payments WHERE workspace_id = $1 AND payment = 'pi_1'`
+    expect(await stores.pg.query(sql, [workspace.id])).toEqual([
+      { refs: ['payment:pi_1', 'payment:ch_1', 'charge:ch_1'] },
+    ])
+  })
+
   test('with a wrong line change nothing and name it', async () => {
     const path = file(
       'id,value_cents,currency,occurred_at\na,1000,USD,2025-11-18T12:00:00Z\nb,-5,USD,2025-11-18T12:00:00Z\n',

@@ -3,27 +3,58 @@
  * dashboard the charge alone. Both are one payment under the intent's name, whichever comes first.
  */
 import type { Queryable } from '../../client.ts'
+import { columnsOf } from '../../columns-of.ts'
 import type { ReportedFacts } from './reported-payments.ts'
 
 const provider = 'stripe'
 const kind = 'charge:'
 
-/** Gives payments that the ledger knows by a charge the name of its intent, once that is reported. */
+/**
+ * Gives payments that the ledger knows by a charge the name of its intent, once that is reported. Files may have told of
+ * both before: then the intent's payment takes the charge's entries, and keeps its own where both tell one.
+ */
 export async function renameCharges(
   tx: Queryable,
   workspaceId: number,
   reported: readonly ReportedFacts[],
 ): Promise<void> {
-  const pairs = [...intentsIn(reported)].map(([charge, intent]) => ({ charge, intent }))
+  // A charge without an intent is a payment of its own name.
+  const pairs = [...intentsIn(reported)].flatMap(([charge, intent]) => (charge === intent ? [] : [{ charge, intent }]))
   if (pairs.length === 0) return
-  await tx.query(
-    `UPDATE revenue_payments p SET payment = reported.intent
-     FROM (SELECT DISTINCT ON (intent) charge, intent FROM jsonb_to_recordset($3::jsonb) AS pair (charge text, intent text)
-           JOIN revenue_payments known ON workspace_id = $1 AND provider = $2 AND payment = charge ORDER BY intent, charge) AS reported
-     WHERE p.workspace_id = $1 AND p.provider = $2 AND p.payment = reported.charge AND NOT EXISTS (
-       SELECT FROM revenue_payments WHERE workspace_id = $1 AND provider = $2 AND payment = reported.intent)`,
+  const named = await tx.query<{ charge_id: number; intent: string; intent_id: number | null }>(
+    `SELECT DISTINCT ON (intent) of_charge.id AS charge_id, intent, of_intent.id AS intent_id
+     FROM jsonb_to_recordset($3::jsonb) AS pair (charge text, intent text)
+     JOIN revenue_payments of_charge ON of_charge.workspace_id = $1 AND of_charge.provider = $2 AND of_charge.payment = charge
+     LEFT JOIN revenue_payments of_intent ON of_intent.workspace_id = $1 AND of_intent.provider = $2 AND of_intent.payment = intent
+     ORDER BY intent, charge`,
     [workspaceId, provider, JSON.stringify(pairs)],
   )
+  const [alone, twice] = [named.filter((one) => one.intent_id === null), named.filter((one) => one.intent_id !== null)]
+  if (alone.length > 0) {
+    await tx.query(
+      'UPDATE revenue_payments p SET payment = intent FROM unnest($1::bigint[], $2::text[]) AS named (id, intent) WHERE p.id = named.id',
+      columnsOf(alone, 'charge_id', 'intent'),
+    )
+  }
+  if (twice.length > 0) await unite(tx, columnsOf(twice, 'charge_id', 'intent_id'))
+}
+
+/** @param ids of the payments known by a charge, and of those known by its intent */
+async function unite(tx: Queryable, ids: unknown[]): Promise<void> {
+  const twice = 'unnest($1::bigint[], $2::bigint[]) AS twice (charge, intent)'
+  await tx.query(
+    `UPDATE revenue_entries e SET payment_id = intent FROM ${twice} WHERE e.payment_id = charge AND NOT EXISTS (
+       SELECT FROM revenue_entries had WHERE had.payment_id = intent AND had.entry = e.entry)`,
+    ids,
+  )
+  await tx.query(
+    `UPDATE revenue_payments p SET import_day = least(p.import_day, of_charge.import_day),
+       refs = p.refs || ARRAY(SELECT reference FROM unnest(of_charge.refs) AS reference WHERE reference != ALL (p.refs)),
+       is_payer_erased = p.is_payer_erased OR of_charge.is_payer_erased
+     FROM ${twice} JOIN revenue_payments of_charge ON of_charge.id = charge WHERE p.id = intent`,
+    ids,
+  )
+  await tx.query('DELETE FROM revenue_payments WHERE id = ANY ($1::bigint[])', ids.slice(0, 1))
 }
 
 /** @returns the facts, where they are of charges under the names of their intents, as far as these are known */

@@ -163,7 +163,7 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
   const { visitor, at, touch } = moment
   // Without a touch the moment may be the payment's own, between two sessions: then the one before it.
   const lastIn = ({ last_at }: Session) => Math.min(last_at, at)
-  const origin = touch && origins.get(`${visitor} ${at}`)
+  const origin = touch && (origins.get(String(touch.id)) ?? origins.get(`${visitor} ${at}`))
   // The touch's own comes first. Events without a session id have one for the whole day, beside others.
   const [within] = [sessions.filter(({ session }) => session === origin?.session), sessions].flatMap((some) =>
     some
@@ -246,19 +246,20 @@ async function readTouchesOfDays(
   )
 }
 
-/** Where a touch came from by its own event, by visitor and time. */
+/** Where a touch came from by its own event: by its id, and by visitor and time. */
 type Origins = ReadonlyMap<string, Origin>
 interface Origin extends Pick<Session, 'session' | 'campaign'> {
+  readonly id: number
   readonly link_id: number
   readonly post_id: number
 }
 
-/** If two events have one moment, the larger id wins, as touches are ordered. */
+/** If two events have one moment, the larger id wins, as touches are ordered. A person's own may be the other one. */
 async function readOrigins(ch: Reader, { workspaceId }: Build, moments: readonly Moment[]): Promise<Origins> {
   const touches = moments.flatMap(({ touch }) => (touch === undefined ? [] : [touch]))
   if (touches.length === 0) return new Map()
   const rows = await ch.query<Origin & { readonly visitor: string; readonly at: number }>(
-    `SELECT toString(visitor) AS visitor, toUnixTimestamp64Milli(occurred_at) AS at, toString(session) AS session, toString(campaign) AS campaign, link_id, post_id
+    `SELECT id, toString(visitor) AS visitor, toUnixTimestamp64Milli(occurred_at) AS at, toString(session) AS session, toString(campaign) AS campaign, link_id, post_id
      FROM events
      WHERE ${ofHours} AND ${isTouch} AND toUnixTimestamp64Milli(occurred_at) IN {moments:Array(Int64)} ORDER BY id`,
     {
@@ -269,7 +270,7 @@ async function readOrigins(ch: Reader, { workspaceId }: Build, moments: readonly
     },
     reading,
   )
-  return new Map(rows.map((row) => [`${row.visitor} ${row.at}`, row]))
+  return new Map(rows.flatMap((row) => [`${row.visitor} ${row.at}`, String(row.id)].map((key) => [key, row] as const)))
 }
 
 /** The sessions on the days of these moments, and on the days before, where they may have begun. */

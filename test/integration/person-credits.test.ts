@@ -144,6 +144,19 @@ test("revenue goes to the payer's own last touch, which a server may have sent, 
   expect(await earned()).toEqual({ news: 1_000, ads: 1_000, partner: 2_000 })
 })
 
+test("revenue goes to the session of the payer's own touch, beside another person's of the same moment", async () => {
+  await send(
+    identify('shared', 0, 'ann@example.com'),
+    identify('shared', 20, 'ben@example.com'),
+    view('shared', 30, { source: 'news', session_id: 'a', url: 'https://example.com/anns', email: 'ann@example.com' }),
+    view('shared', 30, { source: 'ads', session_id: 'b', url: 'https://example.com/bens' }),
+  )
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  await sendEvent(api, 'custom', connected, { ...paymentAt(60), id: 'anns', email: 'ann@example.com' })
+  await creditAll(stores)
+  expect(await creditsOfPayments()).toEqual([{ payment: 'anns', rule: 'touch', source: 'news', path: '/anns' }])
+})
+
 const [hour, day] = [3_600_000, 86_400_000]
 const now = Date.now() - hour
 const make = async (path: string, body: object) => (await ask<{ id: number }>('POST', path, body)).body.id

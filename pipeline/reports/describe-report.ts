@@ -68,7 +68,15 @@ function figuresOf({ metrics, workspace: { currency } }: Report): Table {
     const changed = previous && change(name, metrics, previous)
     return [{ label, value: show(metrics[name], currency), note: changed == null ? '' : changeText(changed) }]
   })
-  return { title: 'Figures, and their change to the time before', rows }
+  return { title: 'Figures, and their change to the time before', rows: [...rows, ...withoutRate(metrics)] }
+}
+
+/** Payments that the revenue lacks: a shop may be paid in another currency than the workspace's alone. */
+function withoutRate({ revenue_by_currency }: Report['metrics']): Row[] {
+  const amounts = Object.entries(revenue_by_currency).map(([code, cents]) => money(cents, code))
+  return amounts.length === 0
+    ? []
+    : [{ label: 'Revenue without an exchange rate', value: amounts.join(', '), note: '' }]
 }
 
 export function pagesOf({ top_pages }: Pick<TrafficSpike, 'top_pages'>): Table {

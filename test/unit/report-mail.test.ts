@@ -6,7 +6,8 @@ import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 
 const counters = { visitors: 1_234, pageviews: 5_000, sessions: 1_500, bounce_rate: 41.25, conversions: 0 }
 const range = { start: '2026-10-01T00:00:00Z', timezone: 'Europe/Berlin' }
-const metrics = { ...counters, average_session_seconds: 83.4, revenue_cents: 0, range, readable_from: range.start }
+const money = { revenue_cents: 0, revenue_by_currency: {} }
+const metrics = { ...counters, average_session_seconds: 83.4, ...money, range, readable_from: range.start }
 const before = { ...metrics, visitors: 1_000, bounce_rate: 55, revenue_cents: 0 }
 
 function write(changes: Partial<Record<keyof Report, unknown>> = {}) {
@@ -49,6 +50,10 @@ test('revenue stands where there is some, now or before, in its currency', () =>
   const of = (conversions: number) => write({ metrics: { ...metrics, conversions, previous: earned } }).text
   expect(of(30)).toContain('Conversions: 30 (▼ 25 %)\n  Revenue: ¥0 (▼ 100 %)\n')
   expect(of(29)).toContain('Conversions: 29\n  Revenue: ¥0\n')
+  const apart = { EUR: 1_250, KWD: -1_500 }
+  expect(write({ metrics: { ...metrics, revenue_by_currency: apart, previous: null } }).text).toContain(
+    '  Revenue without an exchange rate: €12.50, -KWD 1.500\n',
+  )
 })
 
 test('few visitors have no changes, and a long name is cut', () => {

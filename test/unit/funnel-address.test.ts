@@ -7,7 +7,7 @@ import { makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
 import { funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import * as page from '../../web/dashboard/funnels/funnel-address.ts'
-import { fittingMoney, span } from '../../web/dashboard/parts/format.ts'
+import { fittingMoney, revenueText, span } from '../../web/dashboard/parts/format.ts'
 import { filterOf, readView } from '../../web/dashboard/view/address.ts'
 import { seed } from '../support/short-form.ts'
 
@@ -81,4 +81,14 @@ test('an amount is told exactly where a card has room for it', () => {
   const told = [0, 1, 1_234_567, 12_345_678, -123_400_000_000_000].map((cents) => fittingMoney(cents, 'USD'))
   expect(told).toEqual(['$0.00', '$0.01', '$12,345.67', '$123.5K', '-$1.2T'])
   expect(fittingMoney(999_999_100_500, 'JPY')).toBe('¥1T')
+})
+
+test('revenue names the amounts that no exchange rate converts, which may be all of it', () => {
+  const text = (revenue_cents: number, revenue_by_currency: Record<string, number>) =>
+    revenueText({ revenue_cents, revenue_by_currency }, 'USD')
+  expect([text(0, {}), text(0, { EUR: 1_200 }), text(500, { EUR: 1_200 })]).toEqual([
+    '$0.00',
+    '€12.00',
+    '$5.00, €12.00',
+  ])
 })

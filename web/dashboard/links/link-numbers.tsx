@@ -2,7 +2,7 @@
 import type { LinkWithClicks } from '../../../schemas/resources/link.ts'
 import { Facts } from '../parts/facts.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { money, number, percent } from '../parts/format.ts'
+import { number, percent, revenueText } from '../parts/format.ts'
 import type { Workspace } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
 import { choices } from '../view/filter-values.ts'
@@ -26,7 +26,7 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
           ['Visitors', shown(visits?.visitors)],
           ['Sessions', shown(visits?.sessions)],
           ['Conversions', shown(visits?.conversions)],
-          ['Revenue', revenue === null ? '–' : money(revenue.revenue_cents, currency)],
+          ['Revenue', revenue === null ? '–' : revenueText(revenue, currency)],
         ]}
       />
       <div class="columns">

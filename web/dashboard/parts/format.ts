@@ -41,6 +41,18 @@ export function fittingMoney(cents: number, currency: string): string {
   return exact.length <= 10 ? exact : briefMoney(cents, currency)
 }
 
+interface Revenue {
+  readonly revenue_cents: number | null
+  readonly revenue_by_currency: Readonly<Record<string, number>> | null
+}
+
+/** With the amounts behind it that no exchange rate converts: a shop may be paid in these alone. */
+export function revenueText({ revenue_cents: cents, revenue_by_currency }: Revenue, currency: string): string {
+  if (cents === null) return '–'
+  const apart = Object.entries(revenue_by_currency ?? {}).map(([code, amount]) => money(amount, code))
+  return [...(cents !== 0 || apart.length === 0 ? [money(cents, currency)] : []), ...apart].join(', ')
+}
+
 /** Marks of a time axis. Where clocks are set back an hour comes twice: the second one has its offset. @param stepSeconds between them */
 export function timeMarks(moments: readonly number[], stepSeconds: number, timeZone: string): string[] {
   const texts = moments.map((moment) => timeMark(moment, stepSeconds, timeZone))

@@ -5,7 +5,7 @@ import { AccountName, useHandles } from '../accounts/account-names.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Failure, Refusal } from '../parts/failure.tsx'
-import { money, number, time } from '../parts/format.ts'
+import { number, revenueText, time } from '../parts/format.ts'
 import type { Workspace } from '../requests/answers.ts'
 import { type Asked, type Sent, send, useAnswer, useRefusal } from '../requests/query.ts'
 import { may } from '../shell/may.ts'
@@ -246,7 +246,7 @@ function Detail({ answer, failure, workspace }: Asked<PostWithAll> & { readonly 
           ['Visitors', shown(performance.visitors)],
           ['Sessions', shown(performance.sessions)],
           ['Conversions', shown(performance.conversions)],
-          ['Revenue', performance.revenue_cents === null ? '–' : money(performance.revenue_cents, currency)],
+          ['Revenue', revenueText(performance, currency)],
           ...(wordsOf(engagement).length > 0 ? ([['On its networks', wordsOf(engagement).join(', ')]] as const) : []),
         ]}
       />

@@ -5,18 +5,15 @@ import { type Feed, readFeed } from '../../pipeline/feeds/read-feed.ts'
 const read = (xml: string): Feed =>
   readFeed({ body: Buffer.from(xml), contentType: 'text/xml', url: 'https://blog.example.com/feed' })
 const itemOf = (inner: string) => `<rss><channel><item><guid>1</guid>${inner}</item></channel></rss>`
-const longBase = `https://blog.example.com/${'a'.repeat(2_000_000)}/`
+// By a pattern that is tried again from each place this would take hours.
+test('a feed with an author of addresses and brackets is read within its time', { timeout: 60_000 }, () => {
+  expect(read(itemOf(`<author>${'@('.repeat(10_000)}</author>`)).entries).toHaveLength(1)
+})
 
-test.each([
-  ['an author of marks of addresses', itemOf(`<author>${'@'.repeat(20_000)} x</author>`)],
-  ['an author of addresses and brackets', itemOf(`<author>${'@('.repeat(10_000)}</author>`)],
-  ['a very long base', `<rss xml:base="${longBase}"><channel>${'<a xml:base="x"/>'.repeat(1_000)}</channel></rss>`],
-  [
-    'many links below a very long base',
-    `<feed xml:base="${longBase}"><entry><id>1</id>${'<link href="x:1"/>'.repeat(1_000)}</entry></feed>`,
-  ],
-])('a feed with %s is read within its time', { timeout: 60_000 }, (_, xml) => {
-  expect(read(xml).entries.length).toBeLessThanOrEqual(1)
+test('a base that is too long is none: each address below it would be read with all of it', () => {
+  const base = `https://blog.example.com/${'b'.repeat(3_000)}/`
+  const { entries } = read(`<feed xml:base="${base}"><entry><id>1</id><title>T</title><link href="a"/></entry></feed>`)
+  expect(entries[0]!.texts().link).toBe('https://blog.example.com/a')
 })
 
 test('a tag with very many attributes is refused before the parser has gathered them', () => {

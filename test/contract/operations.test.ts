@@ -195,11 +195,6 @@ describe('what is no route is 404, with or without a key', () => {
   })
 })
 
-test('a method that HTTP doesn’t know is 405', async () => {
-  const { text } = await exchange(api.port, ['BREW /v1/workspace HTTP/1.1\r\nHost: x\r\n\r\n'], { until: '}' })
-  expect(text).toContain('405 Method Not Allowed')
-})
-
 test.each(['bearer', 'BEARER'])('the scheme of Authorization may be %s', async (scheme) => {
   const response = await api.ask('/v1/workspace', { headers: { Authorization: `${scheme} ${mine.apiKey}` } })
   expect(response.status).toBe(200)

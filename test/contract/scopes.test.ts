@@ -106,5 +106,3 @@ test.each(operations.map(({ name, http, scope }) => [name, http, scope] as const
   '%s needs the scope of the table',
   (_, { method, path }, scope) => expect(scope).toBe(scopeOf(method, path)),
 )
-
-test('GET /v1/openapi.json needs no key', () => expect(scopeOf('GET', '/v1/openapi.json')).toBe('none: public'))

@@ -47,11 +47,13 @@ describe('an event time', () => {
   })
 
   test('is the same in its common form as in any other, on every day of four centuries', () => {
+    const others: string[] = []
     for (let day = Date.UTC(1899, 11, 25); day < Date.UTC(2301, 0, 1); day += 86_400_000) {
       const text = new Date(day).toISOString()
-      const isSame = [text, text.replace('.000Z', 'Z')].every((form) => parseEventTime(form, 'UTC') === day)
-      if (!isSame) expect.fail(text)
+      const forms = [text, text.replace('.000Z', 'Z')]
+      others.push(...forms.filter((form) => parseEventTime(form, 'UTC') !== day))
     }
+    expect(others).toEqual([])
   })
 })
 

@@ -66,15 +66,16 @@ const arbitraryMedia = fc
 const ids = fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 8 })
 const captions = fc.dictionary(fc.constantFrom(...platforms, 'other'), fc.constantFrom('', 'short', 'x'.repeat(400)))
 
+const choose = (
+  accounts: readonly Row[],
+  media: readonly object[],
+  chosen: Pick<Parameters<typeof readChoice>[2], 'accountIds' | 'mediaIds' | 'captions'>,
+) => readChoice(tablesOf(accounts, media), 1, { ...chosen, thread: [] })
+
 test('what is chosen is each id once, found or told at the place where it first stood', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryAccounts, arbitraryMedia, ids, ids, captions, async (accounts, media, a, m, c) => {
-      const choice = await readChoice(tablesOf(accounts, media), 1, {
-        accountIds: a,
-        mediaIds: m,
-        captions: c,
-        thread: [],
-      })
+      const choice = await choose(accounts, media, { accountIds: a, mediaIds: m, captions: c })
       for (const [sent, rows, found, code] of [
         [a, accounts, choice.accounts, 'account_not_found'],
         [m, media, choice.media, 'media_not_found'],
@@ -98,12 +99,7 @@ test('what is chosen is each id once, found or told at the place where it first 
 test('a post is ready where an account is connected and every platform alone takes it, whatever its order', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryAccounts, arbitraryMedia, ids, ids, captions, async (accounts, media, a, m, c) => {
-      const choice = await readChoice(tablesOf(accounts, media), 1, {
-        accountIds: a,
-        mediaIds: m,
-        captions: c,
-        thread: [],
-      })
+      const choice = await choose(accounts, media, { accountIds: a, mediaIds: m, captions: c })
       const content = { ...choice, baseCaption: 'base', firstComment: 'c'.repeat(1300) }
       const { issues, targets } = judgeReadiness(content)
       const isReady = errorsAmong(issues).length === 0

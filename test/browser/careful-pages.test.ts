@@ -71,8 +71,8 @@ const main = `<a id="link" href="#there">Link</a>
 test('a page that does odd things keeps working, and hears of no error; most of its visits are recorded', async (context) => {
   const visit = await startVisit(surface, context)
   const hostOf = (name: string) => `${name.replaceAll(' ', '-').toLowerCase()}.localhost`
-  const of = (name: string, { url }: { url?: string }) => url?.startsWith(`http://${hostOf(name)}/`)
-  const sentOf = (name: string, event: string) => visit.sent(event).filter((one) => of(name, one)).length
+  const isAt = (name: string, { url }: { url?: string }) => url?.startsWith(`http://${hostOf(name)}/`)
+  const sentOf = (name: string, event: string) => visit.sent(event).filter((one) => isAt(name, one)).length
   const meet = async (page: Page, [name, hostility]: [string, string]) => {
     const head = `<script>
 window.failed = []
@@ -107,11 +107,11 @@ ${hostility}
       await page.goto('about:blank')
     }),
   )
-  expect(visit.sendings().filter(({ event }) => of('forbids by its policy what the script sends', event))).toEqual([])
+  expect(visit.sendings().filter(({ event }) => isAt('forbids by its policy what the script sends', event))).toEqual([])
   for (const name of recorded) await expect.poll(() => sentOf(name, 'pageview'), { message: name }).toBe(2)
   const rows = await visit.stored('pageview')
   for (const name of recorded) {
-    const paths = rows.filter((row) => of(name, row)).map(({ path }) => path)
+    const paths = rows.filter((row) => isAt(name, row)).map(({ path }) => path)
     expect([name, paths]).toEqual([name, ['/', '/route']])
   }
 })

@@ -63,9 +63,9 @@ test('each share on the page is the API’s figure; the average leaves out what 
       returned: [...row.querySelectorAll('td.returned')].map((cell) => [cell.textContent, cell.getAttribute('title')]),
     })),
   )
-  const cellOf = (came: number, of: number, isLast: boolean) => [
-    `${Math.round((1000 * came) / of) / 10} %`,
-    `${came} of ${of} visitors${isLast ? ', so far' : ''}`,
+  const cellOf = (came: number, all: number, isLast: boolean) => [
+    `${Math.round((1000 * came) / all) / 10} %`,
+    `${came} of ${all} visitors${isLast ? ', so far' : ''}`,
   ]
   expect(shown).toEqual(
     cohorts.map(({ visitors, returned }) => ({

@@ -42,8 +42,8 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
   expect(hashes).toHaveLength(2)
   expect(new Set(hashes).size).toBe(1)
   expect(hashes[0]).not.toBe('0')
-  const of = (id: string) => rows.filter(({ anonymous_id }) => anonymous_id === id)
-  expect(of(ids[0]!).map(({ event_name, event_type }) => [event_name, event_type])).toEqual(
+  const rowsOf = (id: string) => rows.filter(({ anonymous_id }) => anonymous_id === id)
+  expect(rowsOf(ids[0]!).map(({ event_name, event_type }) => [event_name, event_type])).toEqual(
     expect.arrayContaining([
       ['pageview', 'track'],
       ['pageview', 'track'],
@@ -53,8 +53,8 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
     ]),
   )
   expect(rows.find(({ event_name }) => event_name === 'plan_chosen')!.properties).toEqual(chosen)
-  expect(of(ids[0]!)[0]).toMatchObject({ source: 'letter', medium: 'email', campaign: 'spring', path: '/' })
-  expect(of(ids[1]!)[0]).toMatchObject({ source: 'news.example', medium: 'referral', path: '/' })
+  expect(rowsOf(ids[0]!)[0]).toMatchObject({ source: 'letter', medium: 'email', campaign: 'spring', path: '/' })
+  expect(rowsOf(ids[1]!)[0]).toMatchObject({ source: 'news.example', medium: 'referral', path: '/' })
 
   const inbox = await surface.pg.query(
     `SELECT event_type, event_name, email, anonymous_id, full_name, properties FROM inbox

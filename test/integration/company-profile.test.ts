@@ -170,9 +170,9 @@ test('looks come from linked style sheets of the site as well, within bounds, an
   const { visual_identity, evidence, error, status } = await profileOf('styled')
   expect([status, error]).toEqual(['ready', null])
   expect(visual_identity).toMatchObject({ colors: ['#123456', '#aabbcc'], fonts: ['Fira Sans'] })
-  const of = (field: string) => evidence.filter((one) => one.field === field).map(({ source_url }) => source_url)
-  expect(of('visual_identity.colors')).toEqual([`${sites.url}/looks.css`, `${sites.url}/more.css`])
-  expect(of('visual_identity.fonts')).toEqual([`${sites.url}/looks.css`])
+  const sourcesOf = (field: string) => evidence.filter((one) => one.field === field).map(({ source_url }) => source_url)
+  expect(sourcesOf('visual_identity.colors')).toEqual([`${sites.url}/looks.css`, `${sites.url}/more.css`])
+  expect(sourcesOf('visual_identity.fonts')).toEqual([`${sites.url}/looks.css`])
   for (const path of ['/print.css', '/other.css', '/secret.css']) expect(sites.asked).not.toContain(path)
 })
 

@@ -72,7 +72,7 @@ async function examineAs(env: Record<string, string>, ...words: string[]) {
     findings,
     /** Findings that aren't well, but for the disk of the testing machine and the age of the lists that ship. */
     wrong: findings.filter(({ outcome, check }) => outcome !== 'ok' && !/disk$|^bots\.addresses$/.test(check)),
-    of: (check: string) => findings.filter((finding) => finding.check === check),
+    about: (check: string) => findings.filter((finding) => finding.check === check),
   }
 }
 
@@ -115,11 +115,11 @@ describe('a store that is away', () => {
   test.each(Object.entries(away))(
     '(%s) fails its own check only, with exit code 1 and no password',
     async (name, env) => {
-      const { code, out, wrong, of } = await examine(env)
+      const { code, out, wrong, about } = await examine(env)
       expect(wrong).toEqual([{ check: name, outcome: 'failed', text: expect.stringContaining('ECONNREFUSED') }])
       expect(code).toBe(1)
       expect(out).not.toContain('pa55word')
-      for (const other of Object.keys(away).filter((each) => each !== name)) expect(of(other)).toMatchObject(ok())
+      for (const other of Object.keys(away).filter((each) => each !== name)) expect(about(other)).toMatchObject(ok())
     },
   )
 
@@ -147,12 +147,12 @@ describe('a store that is away', () => {
 
 describe('settings', () => {
   test('all that can not be used are named, and the rest is looked at all the same', async () => {
-    const { code, wrong, of } = await examine({ PORT: 'eighty', REDIS_URL: 'http://x', SECRET_KEY: 'short' })
+    const { code, wrong, about } = await examine({ PORT: 'eighty', REDIS_URL: 'http://x', SECRET_KEY: 'short' })
     const failed = (name: string) => ['settings', 'failed', name]
     const named = wrong.map(({ check, outcome, text }) => [check, outcome, text.split(' ')[0]])
     expect(named).toEqual(['PORT', 'REDIS_URL', 'SECRET_KEY'].map(failed))
     expect(code).toBe(1)
-    expect(of('postgres')).toHaveLength(1)
+    expect(about('postgres')).toHaveLength(1)
   })
 
   const said = (env: Record<string, string>) =>
@@ -204,8 +204,8 @@ describe('settings', () => {
     const dataDir = makeFolder()
     writeFileSync(join(dataDir, 'secret.key'), 'another-secret-of-forty-characters-abcdef\n')
     writeFileSync(join(dataDir, 'dev.json'), JSON.stringify({ database_url: stores.databaseUrl }))
-    const { code, of } = await examine({ DATA_DIR: dataDir, SECRET_KEY: '' })
-    expect([code, of('postgres.secret-key')]).toMatchObject([1, [{ outcome: 'failed' }]])
+    const { code, about } = await examine({ DATA_DIR: dataDir, SECRET_KEY: '' })
+    expect([code, about('postgres.secret-key')]).toMatchObject([1, [{ outcome: 'failed' }]])
     const words = ['revenue', 'connect', '--provider', 'stripe']
     const { err } = await runSvc(words, { ...environment(), DATA_DIR: dataDir, SECRET_KEY: '' })
     expect(err).toMatch(/^svc revenue connect: SECRET_KEY .*isn't the key that the data/)
@@ -252,8 +252,8 @@ describe('the stores', () => {
     expect(apart.wrong[0]!.text).toContain('behind this machine')
     ahead(-5 * minute)
     const far = await examine()
-    expect(far.of('clock').map(({ outcome }) => outcome)).toEqual(Array(3).fill('failed'))
-    expect(far.of('clock')[0]!.text).toContain('5 minutes ahead')
+    expect(far.about('clock').map(({ outcome }) => outcome)).toEqual(Array(3).fill('failed'))
+    expect(far.about('clock')[0]!.text).toContain('5 minutes ahead')
     expect(far.code).toBe(1)
   })
 
@@ -406,9 +406,9 @@ test('the mail server is asked where one is set, and nothing tells its password'
   onTestFinished(() => server.close())
   const url = (password: string) => `smtp://${mailLogin.user}:${password}@127.0.0.1:${server.port}`
   const MAIL_FROM = 'a@example.com'
-  expect((await examine({ SMTP_URL: url(mailLogin.password), MAIL_FROM })).of('mail')).toMatchObject(ok('answers'))
-  const { out, of } = await examine({ SMTP_URL: url('unlikely'), MAIL_FROM })
-  expect(of('mail')).toMatchObject([{ outcome: 'failed', text: expect.stringContaining('EAUTH 535') }])
+  expect((await examine({ SMTP_URL: url(mailLogin.password), MAIL_FROM })).about('mail')).toMatchObject(ok('answers'))
+  const { out, about } = await examine({ SMTP_URL: url('unlikely'), MAIL_FROM })
+  expect(about('mail')).toMatchObject([{ outcome: 'failed', text: expect.stringContaining('EAUTH 535') }])
   expect(out).not.toContain('unlikely')
   expect(await mailOf({ MAIL_FROM })).toMatchObject([{ outcome: 'failed' }])
   const openServer = await startMailServer({ needsLogin: false })

@@ -44,11 +44,11 @@ function source(count = events, spacingMs = 600_000, from = 0): PageEventSource 
   } as PageEventSource
 }
 
-async function runImport(clickhouse: ClickHouse, of = source()) {
+async function runImport(clickhouse: ClickHouse, imported = source()) {
   const config = readConfig({ ...storeSettings(stores), DATA_DIR: stores.dataDir })
   const installation = { ...openInstallation(config), clickhouse: () => clickhouse, postgres: () => stores.pg }
   return importEvents({
-    source: of,
+    source: imported,
     installation,
     workspace: (await readWorkspace(stores.pg, workspaceId))!,
     progress: { line: () => {}, running: () => {}, ended: () => {} },

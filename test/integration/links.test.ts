@@ -150,8 +150,8 @@ describe('POST /v1/links', () => {
 
   test('shares of the same visitors come to 99 at most, and are shown as they were sent', async () => {
     const destination_url = 'https://example.com/half'
-    const of = (share: number, countries: string[]) => ({ share, countries, destination_url })
-    const refused = await create({ ...valid, targets: [of(50, ['DE', 'AT']), target, of(50, ['at', 'de'])] })
+    const half = (share: number, countries: string[]) => ({ share, countries, destination_url })
+    const refused = await create({ ...valid, targets: [half(50, ['DE', 'AT']), target, half(50, ['at', 'de'])] })
     expect(refused.body.detail).toMatchObject([
       {
         loc: ['body', 'targets', 2, 'share'],
@@ -159,8 +159,8 @@ describe('POST /v1/links', () => {
       },
     ])
     const targets = [
-      of(50, ['DE', 'AT']),
-      of(49, ['AT', 'DE']),
+      half(50, ['DE', 'AT']),
+      half(49, ['AT', 'DE']),
       { ...target, share: 99 },
       { share: 99, destination_url },
     ]

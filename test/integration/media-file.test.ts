@@ -29,8 +29,8 @@ async function upload(file: Buffer, filename: string, owner: TestWorkspace = min
 
 const get = (
   headers: Record<string, string> = {},
-  { method = 'GET', key = mine.apiKey, of = id as number | string } = {},
-) => api.ask(`/v1/media/${of}/file`, { method, headers, key })
+  { method = 'GET', key = mine.apiKey, asset = id as number | string } = {},
+) => api.ask(`/v1/media/${asset}/file`, { method, headers, key })
 const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
 
 describe('the bytes', () => {
@@ -115,10 +115,10 @@ describe('the bytes', () => {
     const other = await makeWorkspace(stores)
     const lost = await upload(png(), 'lost.png', other)
     rmSync(join(stores.dataDir, 'media', String(other.workspaceId)), { recursive: true })
-    expect((await get({}, { of: lost, key: other.apiKey })).status).toBe(404)
+    expect((await get({}, { asset: lost, key: other.apiKey })).status).toBe(404)
     const again = await upload(png(), 'again.png', other)
-    expect((await get({}, { of: again, key: other.apiKey })).status).toBe(200)
-    expect((await get({}, { of: lost, key: other.apiKey })).status).toBe(200)
+    expect((await get({}, { asset: again, key: other.apiKey })).status).toBe(200)
+    expect((await get({}, { asset: lost, key: other.apiKey })).status).toBe(200)
   })
 
   test('are 503 while their disk can not be read: they may be there', async () => {
@@ -128,11 +128,11 @@ describe('the bytes', () => {
     renameSync(folder, `${folder}-away`)
     // Whoever follows it gets an error of the file system, which isn't that nothing is there.
     symlinkSync(folder, folder)
-    const refused = await get({}, { of: unread, key: other.apiKey })
+    const refused = await get({}, { asset: unread, key: other.apiKey })
     expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true])
     rmSync(folder)
     renameSync(`${folder}-away`, folder)
-    expect((await get({}, { of: unread, key: other.apiKey })).status).toBe(200)
+    expect((await get({}, { asset: unread, key: other.apiKey })).status).toBe(200)
   })
 })
 

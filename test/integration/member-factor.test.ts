@@ -14,7 +14,7 @@ const { post, makeMember, cookieOf } = setUpMembers({ stores, api, now: clock.no
 
 const path = '/dashboard/member-second-factor'
 const email = 'owner-of-members@example.com'
-const signIn = (of = email) => post('/dashboard/sign-in', { email: of, password: memberPassword })
+const signIn = (account = email) => post('/dashboard/sign-in', { email: account, password: memberPassword })
 const remove = (cookie: string, member: number | string, fields: Record<string, string> = {}) =>
   post(path, { member: String(member), current: memberPassword, ...fields }, { ...fromOwnPage, cookie })
 const show = (cookie: string, member: number) => api.ask(`${path}?member=${member}`, { headers: { cookie } })

@@ -443,11 +443,11 @@ async function inboxOf({ workspaceId }: TestWorkspace): Promise<string[]> {
 let shipments = 0
 
 /** A row that ingest took so many milliseconds from now, and ships now. */
-async function shipLate(of: TestWorkspace, browser: string, hours: number, email: string | null, fromNow: number) {
+async function shipLate(to: TestWorkspace, browser: string, hours: number, email: string | null, fromNow: number) {
   shipments += 1
   const row = makeInboxRow({
     event_id: 2 ** 40 + shipments,
-    workspace_id: of.workspaceId,
+    workspace_id: to.workspaceId,
     email,
     anonymous_id: browser,
     event_type: email === null ? 'conversion' : 'identify',

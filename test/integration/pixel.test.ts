@@ -38,10 +38,10 @@ async function stored(name: string): Promise<Record<string, unknown>[]> {
 /** By reason; `accepted` and `repeats` beside them. */
 async function counts(): Promise<Record<string, number>> {
   const text = await ingest.metrics()
-  const of = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0)
+  const countOf = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0)
   return {
-    accepted: of(/^ingest_events_accepted_total.* (\d+)$/m),
-    repeats: of(/^ingest_events_deduplicated_total.* (\d+)$/m),
+    accepted: countOf(/^ingest_events_accepted_total.* (\d+)$/m),
+    repeats: countOf(/^ingest_events_deduplicated_total.* (\d+)$/m),
     ...(await ingest.counted('ingest_events_refused_total')),
   }
 }

@@ -148,10 +148,10 @@ test('needs one connected account; another that is not is a warning', async () =
 
 test('what it finds valid can be created and scheduled, and what it does not can not', async () => {
   const instagram = await makeAccount(stores, mine.workspaceId, 'instagram')
-  const of = (contentType: string) => makeMedia(stores, mine.workspaceId, { contentType })
+  const mediaOf = (contentType: string) => makeMedia(stores, mine.workspaceId, { contentType })
   for (const [media_ids, status] of [
-    [[await of('image/jpeg')], 200],
-    [[await of('image/png')], 422],
+    [[await mediaOf('image/jpeg')], 200],
+    [[await mediaOf('image/png')], 422],
     [[], 422],
   ] as const) {
     const body = { media_ids, social_account_ids: [instagram] }

@@ -119,14 +119,14 @@ test('each platform gets a thread part by part, each as a reply to the one befor
   const sent = sentTo()
   const threeOn: Record<string, string> = parts[1]!.platform_captions
   for (const { platform, publish_result } of post.targets) {
-    const of = sent[platform]!
+    const published = sent[platform]!
     const own = texts.with(2, threeOn[platform] ?? three!)
-    expect([platform, of]).toEqual([platform, chainOf(of, own, [1, 1, 2, 0])])
+    expect([platform, published]).toEqual([platform, chainOf(published, own, [1, 1, 2, 0])])
     expect(publish_result).toMatchObject({
       provider: platform,
-      external_id: of[0]!.id,
+      external_id: published[0]!.id,
       url: expect.stringMatching(/^https:/),
-      parts: of.map(({ id }) => ({ external_id: id, url: expect.stringMatching(/^https:/) })),
+      parts: published.map(({ id }) => ({ external_id: id, url: expect.stringMatching(/^https:/) })),
     })
   }
   expect(new Set(post.targets.flatMap(({ publish_result }) => urlsIn(publish_result))).size).toBe(16)

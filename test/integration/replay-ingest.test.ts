@@ -38,7 +38,7 @@ async function rowsOf(session: string): Promise<Record<string, unknown>[]> {
   )
 }
 
-const outcomes = (of = ingest) => of.counted('ingest_replay_chunks_total', 'outcome')
+const outcomes = (node = ingest) => node.counted('ingest_replay_chunks_total', 'outcome')
 
 test('a chunk is stored with what its events say, and as its visitor’s events name visitor and session', async () => {
   const at = Date.now() - 10_000

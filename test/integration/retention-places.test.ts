@@ -35,7 +35,7 @@ function listed(): { store: string; table: string; isLeaving: boolean }[] {
 
 test('the page names every table of both stores, each once', async () => {
   const isOwn = (name: string) => name !== ofMigrations
-  const namesOf = (of: string) => listed().flatMap(({ store, table }) => (store === of ? [table] : []))
+  const namesOf = (asked: string) => listed().flatMap(({ store, table }) => (store === asked ? [table] : []))
   expect(namesOf('Postgres').sort()).toEqual((await inPostgres()).filter(isOwn))
   expect(namesOf('ClickHouse').sort()).toEqual((await inClickHouse()).filter(isOwn))
 })

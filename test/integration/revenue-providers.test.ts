@@ -143,14 +143,14 @@ test('Paddle: a refund counts once, when it is approved', async () => {
   const connected = await connectProvider(stores, mine.workspaceId, 'paddle')
   const send = (event_type: string, data: object) =>
     sendEvent(api, 'paddle', connected, { event_id: 'evt', event_type, occurred_at: '2025-11-02T11:00:00Z', data })
-  const of = { customer_id: 'ctm_1', currency_code: 'GBP' }
+  const customer = { customer_id: 'ctm_1', currency_code: 'GBP' }
   const details = { totals: { grand_total: '4200', total: '4200' } }
-  await send('transaction.completed', { id: 'txn_1', ...of, billed_at: '2025-11-01T10:00:00Z', details })
+  await send('transaction.completed', { id: 'txn_1', ...customer, billed_at: '2025-11-01T10:00:00Z', details })
   await send('customer.updated', { id: 'ctm_1', email: 'ada@example.com' })
   const paid = ['txn_1', 4_200, 'GBP', '2025-11-01T10:00']
   for (const status of ['pending_approval', 'approved', 'approved']) {
     const adjustment = { id: 'adj_1', action: 'refund', status, transaction_id: 'txn_1', totals: { total: '200' } }
-    await send('adjustment.updated', { ...adjustment, ...of, created_at: '2025-11-02T10:00:00Z' })
+    await send('adjustment.updated', { ...adjustment, ...customer, created_at: '2025-11-02T10:00:00Z' })
     const refunds = status === 'approved' ? [['txn_1', -200, 'GBP', '2025-11-02T10:00']] : []
     expect(await ledger()).toEqual([paid, ...refunds])
   }

@@ -121,13 +121,13 @@ function sumOf(rows: readonly Impressions[]) {
 }
 
 /** As the API lists them, of so many rows. */
-function listOf(rows: readonly Impressions[], of: 'query' | 'page', limit: number) {
-  const keys = [...new Set(rows.map((row) => row[of]))].filter((key) => key !== '')
+function listOf(rows: readonly Impressions[], by: 'query' | 'page', limit: number) {
+  const keys = [...new Set(rows.map((row) => row[by]))].filter((key) => key !== '')
   return keys
-    .map((key) => ({ key, ...sumOf(rows.filter((row) => row[of] === key)) }))
+    .map((key) => ({ key, ...sumOf(rows.filter((row) => row[by] === key)) }))
     .sort((a, b) => b.clicks - a.clicks || b.impressions - a.impressions || (a.key < b.key ? -1 : 1))
     .slice(0, limit)
-    .map(({ key, ...figures }) => ({ [of]: key, ...figures }))
+    .map(({ key, ...figures }) => ({ [by]: key, ...figures }))
 }
 
 test('a site is connected by a key that may read it, and the key is shown nowhere', async () => {

@@ -153,8 +153,8 @@ function isOfType(type: string, schema: ApiSchema): boolean {
   }
   const values = /^object (?:mapping )?string to (.+)$/.exec(type)?.[1]
   if (values !== undefined) {
-    const of = schema.additionalProperties
-    return schema.type === 'object' && typeof of === 'object' && of.type === typeOf(values).type
+    const held = schema.additionalProperties
+    return schema.type === 'object' && typeof held === 'object' && held.type === typeOf(values).type
   }
   if (type === 'object' || type === 'free-form object' || type === 'object (free-form)') return schema.type === 'object'
   if (type === 'date-time') return schema.type === 'string' && schema.format === 'date-time'

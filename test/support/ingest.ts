@@ -107,7 +107,7 @@ export async function startIngest(
     /** Counts of a counter by one of its labels. */
     async counted(counter: string, label = 'reason'): Promise<Record<string, number>> {
       const found = (await metrics()).matchAll(new RegExp(`^${counter}\\{.*${label}="(\\w+)".*\\} (\\d+)$`, 'gm'))
-      return Object.fromEntries([...found].map(([, of, count]) => [of!, Number(count)]))
+      return Object.fromEntries([...found].map(([, value, count]) => [value!, Number(count)]))
     },
     /** Waits until all that it has acknowledged is stored. */
     shipped: () => untilShipped(url, () => service.log),

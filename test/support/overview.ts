@@ -21,7 +21,7 @@ export interface TestWorkspace {
   /** Stored and folded. */
   addEvents(events: readonly EventLike[]): Promise<void>
   /** The answer to a query as it stands in the URL, at `now` where no other moment is given, from these stores or others. */
-  ask(query?: Record<string, string | readonly string[]>, moment?: number, of?: TestStores): Promise<Overview>
+  ask(query?: Record<string, string | readonly string[]>, moment?: number, asked?: TestStores): Promise<Overview>
 }
 
 export async function makeTestWorkspace(
@@ -33,7 +33,7 @@ export async function makeTestWorkspace(
     id: workspaceId,
     trackingKey,
     addEvents: (events) => addEvents(stores, workspaceId, events),
-    ask: (query = {}, moment = Date.parse(now), of = stores) => askOverview(of, workspaceId, query, moment),
+    ask: (query = {}, moment = Date.parse(now), asked = stores) => askOverview(asked, workspaceId, query, moment),
   }
 }
 

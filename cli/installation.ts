@@ -69,7 +69,20 @@ export interface Installation {
   close(): Promise<void>
 }
 
-export function openInstallation(config: Config): Installation {
+/** How long commands wait for stores that hang. */
+export interface StoreDeadlines {
+  readonly postgresMs: number
+  /** For a first word of ClickHouse's. */
+  readonly clickhouseHelloMs: number
+}
+
+const usualDeadlines: StoreDeadlines = {
+  postgresMs: commandPostgresDeadlineMs,
+  clickhouseHelloMs: clickhouseHelloDeadlineMs,
+}
+
+export function openInstallation(config: Config, given: Partial<StoreDeadlines> = {}): Installation {
+  const deadlines = { ...usualDeadlines, ...given }
   const dataDir = resolve(config.dataDir)
   let running: RunningProduct | undefined
   let postgres: Postgres | undefined
@@ -114,7 +127,7 @@ export function openInstallation(config: Config): Installation {
     postgres: () => {
       postgres ??= connectPostgres(locate('DATABASE_URL', config.databaseUrl, 'database_url'), {
         max: 2,
-        deadlineMs: commandPostgresDeadlineMs,
+        deadlineMs: deadlines.postgresMs,
       })
       return postgres
     },
@@ -124,7 +137,7 @@ export function openInstallation(config: Config): Installation {
     },
     answeringClickhouse: async () => {
       const ch = installation.clickhouse()
-      await ch.query('SELECT 1', {}, { deadlineMs: clickhouseHelloDeadlineMs })
+      await ch.query('SELECT 1', {}, { deadlineMs: deadlines.clickhouseHelloMs })
       return ch
     },
     redisUrl: () => locate('REDIS_URL', config.redisUrl, 'redis_url'),

@@ -1,4 +1,5 @@
 /** Runs a command line of `svc` in this process, with an environment of its own. */
+import type { StoreDeadlines } from '../../cli/installation.ts'
 import { runCommandLine } from '../../cli/run.ts'
 import { testApiHost } from './api.ts'
 import type { TestStores } from './stores.ts'
@@ -13,6 +14,7 @@ export async function runSvc(
   words: readonly string[],
   env: Record<string, string>,
   signal = new AbortController().signal,
+  deadlines?: Partial<StoreDeadlines>,
 ): Promise<Said> {
   let out = ''
   let err = ''
@@ -25,7 +27,7 @@ export async function runSvc(
     },
     isInteractive: false,
   }
-  const code = await runCommandLine(words, terminal, signal, env)
+  const code = await runCommandLine(words, terminal, signal, env, deadlines)
   return { code, out, err }
 }
 

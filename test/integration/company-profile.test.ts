@@ -65,11 +65,14 @@ async function profileOf(...pages: string[]): Promise<CompanyProfile> {
   return generate()
 }
 
-/** Every claim stands on the page that it names. */
-function expectQuoted(profile: CompanyProfile): void {
-  for (const { quote, source_url } of profile.evidence) {
-    expect(quote).not.toBe('')
-    expect(source_url.startsWith(sites.url)).toBe(true)
+/** Every claim quotes what the page that it names says, colours in six digits. */
+async function expectQuoted({ evidence }: CompanyProfile): Promise<void> {
+  expect(evidence.length).toBeGreaterThan(5)
+  for (const { quote, source_url } of evidence) {
+    expect([quote !== '', source_url.startsWith(sites.url)]).toEqual([true, true])
+    const said = (await (await fetch(source_url)).text()).toLowerCase().replaceAll('&amp;', '&')
+    const inSixDigits = said.replace(/#(\w)(\w)(\w)\b/g, '#$1$1$2$2$3$3')
+    expect(inSixDigits).toContain(quote.toLowerCase())
   }
 }
 
@@ -101,7 +104,7 @@ describe('pages of', () => {
     expect(profile.visual_identity.colors).toContain('#2f6b3c')
     expect(profile.confidence).toBeGreaterThan(0.7)
     expect(profile.context_text).toContain('Features: Boston fern; Snake plant')
-    expectQuoted(profile)
+    await expectQuoted(profile)
   })
 
   test('a service, and of one in Japanese', async () => {
@@ -114,6 +117,7 @@ describe('pages of', () => {
       value_props: ['Close the month in an hour'],
       messaging: { calls_to_action: ['Start free trial'] },
     })
+    await expectQuoted(service)
     const japanese = await profileOf('japanese')
     expect(japanese).toMatchObject({
       summary: '個人事業主向けの会計ソフトです。',
@@ -124,7 +128,7 @@ describe('pages of', () => {
       tone: { label: 'polite' },
       version: 2,
     })
-    expectQuoted(japanese)
+    await expectQuoted(japanese)
   })
 
   test('a diary, and of a page that is a script alone: nothing is invented', async () => {

@@ -37,7 +37,7 @@ export function takeDataFolder(dataDir: string): DataFolder {
     mkdirSync(path, { recursive: true })
     // Changes nothing: whoever doesn't own the folder is told so first.
     chmodSync(path, statSync(path).mode & 0o7777)
-    refuseOthers(path)
+    refuseShared(path)
     // Root's stores run as other users, who must be able to pass through.
     chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700)
     return { path, release: lockFolder(path).release }
@@ -50,13 +50,14 @@ export function takeDataFolder(dataDir: string): DataFolder {
 }
 
 /**
- * A folder such as `/tmp` is for others too, and would lose its mode. Hidden files don't count, as it may be the home of
- * the user who starts this. A disk of its own has `lost+found`.
+ * A folder that everybody may write to, such as `/tmp`, would lose its mode and lock the others out. One that is empty, or has files of ours, is
+ * no such folder: orchestrators make volumes that all may write to. A disk of its own has `lost+found`.
  */
-function refuseOthers(path: string): void {
+function refuseShared(path: string): void {
   const names = readdirSync(path).filter((name) => !name.startsWith('.') && name !== 'lost+found')
-  if (names.length > 0 && !ownNames.some((name) => names.includes(name)))
-    throw new StartRefused(`DATA_DIR ${path} has other files (${names[0]} …): name a folder that is new or empty`)
+  const isOpen = (statSync(path).mode & 0o002) !== 0
+  if (isOpen && names.length > 0 && !ownNames.some((name) => names.includes(name)))
+    throw new StartRefused(`DATA_DIR ${path} is for everybody and has other files: name a folder for this alone`)
 }
 
 /** As for a folder of the machine that a container's user is given. */

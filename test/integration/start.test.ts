@@ -177,12 +177,12 @@ test('names a setting that is wrong, in one line', async () => {
   })
 })
 
-test('a folder that has other files is refused, and keeps its mode', async () => {
+test('a folder for everybody that has other files is refused, and keeps its mode', async () => {
   writeFileSync(join(othersFolder, 'letter.txt'), '')
   chmodSync(othersFolder, 0o1777)
   expect(await refusedStart({ DATA_DIR: othersFolder })).toEqual({
     code: 1,
-    lines: [`DATA_DIR ${othersFolder} has other files (letter.txt …): name a folder that is new or empty`],
+    lines: [`DATA_DIR ${othersFolder} is for everybody and has other files: name a folder for this alone`],
   })
   expect([statSync(othersFolder).mode & 0o7777, readdirSync(othersFolder)]).toEqual([0o1777, ['letter.txt']])
 })

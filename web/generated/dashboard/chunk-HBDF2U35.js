@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{e as u}from"./chunk-MDCRQUPO.js";import{e as c,g as r}from"./chunk-FQE2K3LV.js";var p=200;function a(e,s){let i=r(null),t=r(e),n=r(void 0);return c(()=>()=>clearTimeout(n.current),[]),c(()=>{e!==t.current&&(i.current.value=e),t.current=e},[e]),[i,o=>{clearTimeout(n.current),n.current=setTimeout(()=>{t.current=o.trim(),u(s(t.current)),dispatchEvent(new PopStateEvent("popstate"))},p)}]}export{a};

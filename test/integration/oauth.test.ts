@@ -6,7 +6,7 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import { expect, test } from 'vitest'
 import { expireApps } from '../../pipeline/retention/expire-apps.ts'
 import { beginConnection } from '../../postgres/tables/members/connected-apps.ts'
-import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
+import { appendSystemChange, listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import { requestDeletion } from '../../postgres/tables/workspaces/workspace-deletions.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { apiKeyCacheMs } from '../../schemas/limits/api-limits.ts'
@@ -25,7 +25,7 @@ import { jobContext } from '../support/job-context.ts'
 import { callTool } from '../support/mcp.ts'
 import { fromOwnPage, setUpMembers } from '../support/members.ts'
 import { callback, setUpApps, type Tokens } from '../support/oauth.ts'
-import { countWaiting } from '../support/waiting-for-locks.ts'
+import { countWaiting, untilWaitingOrEnded } from '../support/waiting-for-locks.ts'
 
 const clock = fixedClock(Date.now())
 const { stores, api, mine } = setUpApi({ clock })
@@ -463,6 +463,56 @@ test('a full table of apps forgets those that nobody uses, and no app with a con
   expect(ids.map((id) => kept.some((one) => one.id === id))).toEqual([true, false, true, true])
   await stores.pg.query("DELETE FROM oauth_clients WHERE id LIKE 'x%' AND name = 'x'")
 })
+
+test('an app that is consented to while a full table forgets one is known afterwards, or the person is told', async () => {
+  const { cookie } = await makeMember(mine, 'viewer')
+  await stores.pg.query('DELETE FROM oauth_clients')
+  const app = await apps.makeApp()
+  const form = await apps.open(cookie, app.asked)
+  await stores.pg.query(
+    `INSERT INTO oauth_clients (id, name, redirect_uris, created_at, consented_at, expires_at)
+     SELECT 'x' || n, 'x', '{}', $1, $1, $2 FROM generate_series(2, $3) n`,
+    [new Date(clock.now()), new Date(clock.now() + clientUnusedMs), clientsMax],
+  )
+  await stores.pg.query('UPDATE oauth_clients SET expires_at = $2 WHERE id = $1', [
+    app.clientId,
+    new Date(clock.now() + 1),
+  ])
+  const answers = await stores.pg.transaction(async (tx) => {
+    // A consent is written up to its audit row, for which it waits.
+    await appendSystemChange(tx, { ...heldChain, workspaceId: mine.workspaceId })
+    const consented = apps.send(cookie, allowed(await apps.formOf(form)))
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
+    const made = apps.makeApp()
+    await untilWaitingOrEnded(stores.pg, made, 2)
+    return { consented, made }
+  })
+  const code = new URL((await answers.consented).headers.get('refresh')!.replace('0;url=', '')).searchParams.get(
+    'code',
+  )!
+  const forgotten = await answers.made
+  expect((await apps.exchange(app, code)).status).toBe(200)
+  expect((await apps.refresh(app, 'x')).status).toBe(400)
+
+  const lateForm = await apps.open(cookie, forgotten.asked)
+  const late = await stores.pg.transaction(async (tx) => {
+    await tx.query('DELETE FROM oauth_clients WHERE id = $1', [forgotten.clientId])
+    const sent = apps.send(cookie, allowed(await apps.formOf(lateForm)))
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
+    return [sent]
+  })
+  const told = await late[0]!
+  expect([told.status, await told.text()]).toEqual([400, expect.stringContaining('doesn’t know this app')])
+  expect(await stores.pg.query('SELECT FROM connected_apps WHERE client_id = $1', [forgotten.clientId])).toEqual([])
+  await stores.pg.query("DELETE FROM oauth_clients WHERE id LIKE 'x%' AND name = 'x'")
+})
+
+const heldChain = { actorName: 'svc', action: 'workspace.update', resourceId: null, metadata: {} } as const
+
+function allowed(form: URLSearchParams): URLSearchParams {
+  form.append('answer', 'allow')
+  return form
+}
 
 test('a member’s oldest app makes room, and ended ones and old registrations are deleted', async () => {
   const { cookie, id } = await makeMember(mine, 'viewer')

@@ -16,7 +16,7 @@ import { factorPath } from '../second-factor/account-page.ts'
 import { findSignedIn } from '../session.ts'
 import { leadingOn, pageAfter, redirect, signInFor } from '../sign-in.ts'
 import { type Consenting, type ConsentNote, consentPage, faultPage, leadBack } from './page.ts'
-import { type AppRequest, readAppRequest } from './request.ts'
+import { type AppRequest, readAppRequest, unknownApp } from './request.ts'
 
 interface AuthorizeContext extends PageContext {
   readonly config: { readonly apiHost: string }
@@ -81,6 +81,7 @@ export function makeAuthorize({ pg, clock, authenticator, audit, config }: Autho
     const scopes = heldOf(request, standing).filter((scope) => chosen.includes(scope))
     if (scopes.length === 0) return again('none')
     const code = await connect(http, session, { request, workspaceId, scopes })
+    if (code === 'forgotten') return faultPage(unknownApp)
     return code === 'answered' || code === 'denied' ? again(code) : leadBack(request.answer({ code }), true)
   }
 

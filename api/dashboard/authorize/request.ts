@@ -25,6 +25,10 @@ export interface RequestFault {
   readonly back?: string
 }
 
+export const unknownApp: RequestFault = {
+  fault: 'The service doesn’t know this app, or has forgotten it. Remove the connection in the app, and add it anew.',
+}
+
 const names = [
   'response_type',
   'client_id',
@@ -50,12 +54,7 @@ export async function readAppRequest(
 ): Promise<AppRequest | RequestFault> {
   const of = (name: (typeof names)[number]) => sent.get(name) ?? ''
   const client = await find(of('client_id'))
-  if (client === null) {
-    return {
-      fault:
-        'The service doesn’t know this app, or has forgotten it. Remove the connection in the app, and add it anew.',
-    }
-  }
+  if (client === null) return unknownApp
   const redirectUri = of('redirect_uri')
   if (!isRegistered(redirectUri, client.redirectUris)) {
     return {

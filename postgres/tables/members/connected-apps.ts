@@ -14,7 +14,6 @@ import {
   accessTokenMs,
   appSweepMax,
   authorizationCodeMs,
-  clientKeptMs,
   connectedAppsOfMemberMax,
   refreshRepeatMs,
   refreshTokenMs,
@@ -24,6 +23,7 @@ import { takeNamedLock } from '../../named-lock.ts'
 import { type Authenticated, findLiveKey } from '../workspaces/api-keys.ts'
 import { appendSystemChange } from '../workspaces/audit.ts'
 import { lockWorkspace } from '../workspaces/workspaces.ts'
+import { keepClient } from './oauth-clients.ts'
 
 export interface Consent {
   readonly clientId: string
@@ -36,8 +36,8 @@ export interface Consent {
   readonly scopes: readonly string[]
 }
 
-/** `answered`: the request was consented to before. `denied`: the account is no member by now. */
-export type ConsentRefusal = 'answered' | 'denied'
+/** `answered`: the request was consented to before. `denied`: the account is no member by now. `forgotten`: the app was. */
+export type ConsentRefusal = 'answered' | 'denied' | 'forgotten'
 
 export interface BegunConnection {
   readonly id: number
@@ -65,6 +65,8 @@ export async function beginConnection(
     challenge,
   ])
   if (answered !== undefined) return 'answered'
+  // Before the connection: whoever looks for apps to forget doesn't see that yet.
+  if (!(await keepClient(tx, clientId, { now, isConsented: true }))) return 'forgotten'
   // For a new connection alone: an answer that is sent again ends no other.
   const endedIds = await makeRoom(tx, workspaceId, ownerId, now)
   const code = makeLinkToken()
@@ -79,11 +81,6 @@ export async function beginConnection(
      VALUES ($1, $2, $3, $4, $5, $6)`,
     [made!.id, clientId, redirectUri, challenge, sha256Of(code), expiresAt],
   )
-  await tx.query('UPDATE oauth_clients SET consented_at = $2, expires_at = $3 WHERE id = $1', [
-    clientId,
-    new Date(now),
-    new Date(now + clientKeptMs),
-  ])
   return { id: made!.id, code, endedIds }
 }
 
@@ -223,10 +220,7 @@ async function issue(
     [locked.id, sha256Of(family), sha256Of(next.turn), salt, sha256Of(next.accessToken), new Date(now + accessTokenMs)],
   )
   await tx.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [locked.id, new Date(now + refreshTokenMs)])
-  await tx.query('UPDATE oauth_clients SET expires_at = $2 WHERE id = $1', [
-    locked.client_id,
-    new Date(now + clientKeptMs),
-  ])
+  await keepClient(tx, locked.client_id, { now, isConsented: false })
   const refreshToken = { family, turn: next.turn }
   return { accessToken: next.accessToken, accessMs: accessTokenMs, refreshToken, scopes: locked.scopes }
 }

@@ -1,6 +1,6 @@
 /** Apps that registered themselves for OAuth (RFC 7591). Anybody may register: a row says nothing of who did. */
 import { isLinkToken, makeLinkToken } from '../../../schemas/keys.ts'
-import { appSweepMax, clientsMax, clientUnusedMs } from '../../../schemas/limits/oauth-limits.ts'
+import { appSweepMax, clientKeptMs, clientsMax, clientUnusedMs } from '../../../schemas/limits/oauth-limits.ts'
 import type { Queryable } from '../../client.ts'
 import { takeNamedLock } from '../../named-lock.ts'
 
@@ -24,12 +24,14 @@ export async function registerClient(
 ): Promise<OAuthClient | null> {
   await takeNamedLock(tx, 'registrations of apps')
   await deleteExpiredClients(tx, new Date(now))
-  await tx.query(
-    `DELETE FROM oauth_clients WHERE (SELECT count(*) FROM oauth_clients) >= $1 AND id = (
-       SELECT id FROM oauth_clients c WHERE NOT EXISTS (SELECT 1 FROM connected_apps WHERE client_id = c.id)
-       ORDER BY consented_at IS NOT NULL, expires_at LIMIT 1)`,
+  const isUnused = 'NOT EXISTS (SELECT 1 FROM connected_apps WHERE client_id = c.id)'
+  const [unused] = await tx.query<{ id: string }>(
+    `SELECT id FROM oauth_clients c WHERE (SELECT count(*) FROM oauth_clients) >= $1 AND ${isUnused}
+     ORDER BY consented_at IS NOT NULL, expires_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
     [clientsMax],
   )
+  // A statement of its own: it sees a connection that was made while the other one looked.
+  await tx.query(`DELETE FROM oauth_clients c WHERE id = $1 AND ${isUnused}`, [unused?.id ?? null])
   const id = makeLinkToken()
   const made = await tx.query(
     `INSERT INTO oauth_clients (id, name, redirect_uris, created_at, expires_at)
@@ -47,6 +49,20 @@ export async function findClient(q: Queryable, id: string, at: Date): Promise<OA
     [id, at],
   )
   return found ?? null
+}
+
+/** Somebody consented to it, or it got tokens: its time begins anew. @returns false where there is none */
+export async function keepClient(
+  tx: Queryable,
+  id: string,
+  { now, isConsented }: { readonly now: number; readonly isConsented: boolean },
+): Promise<boolean> {
+  const kept = await tx.query(
+    `UPDATE oauth_clients SET expires_at = $2, consented_at = CASE WHEN $3 THEN $4 ELSE consented_at END
+     WHERE id = $1 RETURNING 1`,
+    [id, new Date(now + clientKeptMs), isConsented, new Date(now)],
+  )
+  return kept.length > 0
 }
 
 /** Deletes some of those whose time is over, but for one that is renewed just now. @returns how many */

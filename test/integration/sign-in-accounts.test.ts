@@ -15,6 +15,7 @@ import { instagramUser, metaApp, page, pageToken, startMeta, threadsToken } from
 import { board, pinterestApp, startPinterest } from '../support/pinterest-server.ts'
 import { answerOnce, type ProviderServer } from '../support/provider-server.ts'
 import { startTiktok, tiktokApp } from '../support/tiktok-server.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 import { startX } from '../support/x-server.ts'
 import { channel, googleClient, startYoutube } from '../support/youtube-server.ts'
 
@@ -372,6 +373,17 @@ test('the sign-in of an account that is connected again must be its own', async 
   expect(said(await begin({ platform: 'mastodon', renews: body.id }, others))[1]).toContain(
     'no account of this workspace',
   )
+})
+
+test('a session that ends while it begins a sign-in is told so', async () => {
+  const admin = await makeMember(mine, 'admin')
+  const begun = await stores.pg.transaction(async (tx) => {
+    await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [admin.id])
+    const asked = begin(ofMastodon(), admin.ask)
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    return [asked]
+  })
+  expect(said(await begun[0]!)).toEqual([401, 'Not authenticated'])
 })
 
 test('a sign-in that was begun under a lost SECRET_KEY is begun again', async () => {

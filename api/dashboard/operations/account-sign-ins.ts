@@ -19,7 +19,7 @@ import {
 import { listPlatformApps, readPlatformApp } from '../../../postgres/tables/accounts/platform-apps.ts'
 import { readSocialAccounts } from '../../../postgres/tables/accounts/social-accounts.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
-import { invalid } from '../../../schemas/errors/problems.ts'
+import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { accountSignInMs } from '../../../schemas/limits/publish-limits.ts'
 import { privacies } from '../../../schemas/reference/account-fields.ts'
@@ -92,7 +92,8 @@ const makeBegin = ({ accountBox, appBox, signInLimiter }: Connecting) =>
       await requireManaging(pg, workspace.id, actor)
       const sealed = accountBox.seal(JSON.stringify(kept))
       const expiresAt = new Date(clock.now() + accountSignInMs)
-      await insertAccountSignIn(pg, beginnerOf({ workspace, actor }), { state, sealed, expiresAt })
+      const isBegun = await insertAccountSignIn(pg, beginnerOf({ workspace, actor }), { state, sealed, expiresAt })
+      if (!isBegun) throw problem('not_authenticated')
       return { address }
     },
   })

@@ -17,17 +17,25 @@ export interface AccountSignIn {
   readonly sealed: Buffer
 }
 
-/** The session goes on in that workspace, which another tab may have left: the platform sends the browser back to one address. */
+/**
+ * The session goes on in that workspace, which another tab may have left: the platform sends the browser back to one address.
+ * @returns false where the session has ended meanwhile
+ */
 export async function insertAccountSignIn(
   tx: Queryable,
   { workspaceId, sessionId }: Beginner,
   { state, sealed, expiresAt }: { state: string; sealed: Buffer; expiresAt: Date },
-): Promise<void> {
+): Promise<boolean> {
+  const moved = await tx.query('UPDATE browser_sessions SET workspace_id = $1 WHERE id = $2 RETURNING 1', [
+    workspaceId,
+    sessionId,
+  ])
+  if (moved.length === 0) return false
   await tx.query(
     `INSERT INTO account_sign_ins (state_hash, workspace_id, session_id, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)`,
     [sha256Of(state), workspaceId, sessionId, sealed, expiresAt],
   )
-  await tx.query('UPDATE browser_sessions SET workspace_id = $1 WHERE id = $2', [workspaceId, sessionId])
+  return true
 }
 
 /** Why a sign-in is refused. */

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { createInvitation } from '../../postgres/tables/members/invitations.ts'
-import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
+import { setOwnerPassword } from '../../postgres/tables/members/owner-passwords.ts'
+import { createSignInLink, signInByLink } from '../../postgres/tables/members/owner-sessions.ts'
 import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import {
   knownBrowserMs,
@@ -15,6 +16,7 @@ import {
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { setUpFolder } from '../support/test-folder.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 let now = Date.now()
 const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
@@ -102,6 +104,30 @@ test('a change of the password ends sessions, links and invitations, and the old
   await cookieOf(await signIn(email, 'another password'))
   expect(await ofOwner('--remove')).toMatchObject({ code: 0 })
   expect((await signIn(email, 'another password')).status).toBe(401)
+})
+
+test('a session that a link begins while the password is changed ends as well', async () => {
+  const link = (await createSignInLink(stores.pg, mine.workspaceId, Date.now()))!
+  const begun = await stores.pg.transaction(async (tx) => {
+    const session = await signInByLink(tx, link, { browser: null, before: undefined }, Date.now())
+    const setting = stores.pg.transaction((own) => setOwnerPassword(own, mine.workspaceId, 'a hash', undefined))
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    return { session, setting }
+  })
+  await begun.setting
+  expect(await statusOf(`svc_session=${begun.session}`)).toBe(401)
+})
+
+test('a link that is used while the password is changed opens nothing', async () => {
+  const link = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
+  const opened = await stores.pg.transaction(async (tx) => {
+    await tx.query('SELECT FROM owners WHERE id = $1 FOR UPDATE', [mine.ownerId])
+    const asked = api.ask(`/dashboard/sign-in?token=${link}`)
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await setOwnerPassword(tx, mine.workspaceId, 'a hash', undefined)
+    return [asked]
+  })
+  expect((await opened[0]!).status).toBe(410)
 })
 
 test('tries are bounded for an address, and for an e-mail from wherever', async () => {

@@ -42,6 +42,10 @@ export async function signInByLink(
   arriving: ArrivingBrowser,
   now: number,
 ): Promise<string | null> {
+  // The account before its link, as where its password is changed: that ends the session, or the link is gone here.
+  await tx.query('SELECT 1 FROM owners WHERE id = (SELECT owner_id FROM sign_in_links WHERE hash = $1) FOR SHARE', [
+    sha256Of(linkToken),
+  ])
   const [link] = await tx.query<{ owner_id: number; workspace_id: number; is_valid: boolean }>(
     `DELETE FROM sign_in_links WHERE hash = $1
      RETURNING owner_id, workspace_id, expires_at > to_timestamp($2::float8 / 1000) AS is_valid`,

@@ -170,6 +170,11 @@ export function isRefusal(error: unknown): boolean {
   return /^(22|23|54)...$/.test((error as { code?: string }).code ?? '')
 }
 
+/** Another row has the same value of a unique column. */
+export function isDuplicate(error: unknown): boolean {
+  return (error as { code?: string }).code === '23505'
+}
+
 /** A lock wasn't free within the transaction's `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === '55P03'

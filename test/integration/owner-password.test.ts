@@ -130,6 +130,17 @@ test('a link that is used while the password is changed opens nothing', async ()
   expect((await opened[0]!).status).toBe(410)
 })
 
+test('of two owners who take one e-mail at once, one gets it, and the other is told who has it', async () => {
+  const other = await makeWorkspace(stores)
+  const set = await stores.pg.transaction(async (tx) => {
+    await setOwnerPassword(tx, other.workspaceId, 'a hash', email)
+    const late = trySetPassword(password, '--email', email)
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    return [late]
+  })
+  expect(await set[0]!).toMatchObject({ code: 1, err: expect.stringContaining(`another account has ${email}`) })
+})
+
 test('tries are bounded for an address, and for an e-mail from wherever', async () => {
   await setPassword(password, '--email', email)
   const here = { 'X-Forwarded-For': '203.0.113.9' }

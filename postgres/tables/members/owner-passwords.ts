@@ -1,5 +1,5 @@
 /** Passwords of owners: only their hashes, made and compared by runtime/crypto/password.ts. */
-import type { Queryable } from '../../client.ts'
+import { isDuplicate, type Queryable } from '../../client.ts'
 
 export interface OwnerPassword {
   readonly ownerId: number
@@ -32,11 +32,15 @@ export async function setOwnerPassword(
     [email ?? '', workspaceId],
   )
   if (taken !== undefined) throw new EmailTaken(`${taken.owns ? 'another owner' : 'a member'} has ${email}`)
-  const [owner] = await tx.query<{ id: number; email: string }>(
+  const setting = tx.query<{ id: number; email: string }>(
     `UPDATE owners SET password_hash = $2, email = coalesce($3, email)
      WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) RETURNING id, email`,
     [workspaceId, hash, email ?? null],
   )
+  const [owner] = await setting.catch((error) => {
+    // Somebody took it after it was looked for.
+    throw isDuplicate(error) ? new EmailTaken(`another account has ${email}`) : error
+  })
   await endWhatAPasswordOpened(tx, owner!.id)
   return owner!.email
 }

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
+import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import {
   feedAskedPauseMs,
   feedDepthMax,
@@ -15,11 +16,12 @@ import {
 } from '../../schemas/limits/feed-limits.ts'
 import { day } from '../../schemas/limits/units.ts'
 import type { FeedPreview } from '../../schemas/resources/feed.ts'
-import { setUpApi } from '../support/api.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
 import { makeFeedReader, rssOf, serve, shortUrlHost } from '../support/feeds.ts'
 import { setUpMembers } from '../support/members.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
 import { setUpReceiver } from '../support/receiver.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })
 const ask = asking(api, () => mine.apiKey)
@@ -497,6 +499,20 @@ test('a feed can be paused, checked at once, and deleted without its posts', asy
   expect(await posts()).toMatchObject([{ title: 'Title a', feed_id: null }])
   // Whoever reads changed posts by it sees that.
   expect((await posts()).map(({ updated_at }) => updated_at > made!)).toEqual([true])
+})
+
+test('an app that is deleted while it adds a feed is told that it is out', async () => {
+  const { id, apiKey } = await makeKey(stores, mine.workspaceId)
+  const asked = await stores.pg.transaction(async (tx) => {
+    // As where a member lets in another app, and has as many as there may be.
+    await lockWorkspace(tx, mine.workspaceId)
+    await tx.query('DELETE FROM api_keys WHERE id = $1', [id])
+    // Its use is noted beside it, and waits as well.
+    const added = asking(api, () => apiKey)('POST', '/v1/feeds', { url: receiver.url })
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(2)
+    return [added]
+  })
+  expect((await asked[0]!).status).toBe(401)
 })
 
 test.each([

@@ -96,9 +96,8 @@ export async function deleteFeed(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM feeds WHERE id = $1', [id])
 }
 
-/** The account of the member whose key it is. */
-export async function readKeyOwner(q: Queryable, keyId: number): Promise<number> {
+/** The account of the member whose key it is; null where the key was deleted, as an app's is that makes room for another. */
+export async function readKeyOwner(q: Queryable, keyId: number): Promise<number | null> {
   const [key] = await q.query<{ owner_id: number }>('SELECT owner_id FROM api_keys WHERE id = $1', [keyId])
-  if (key === undefined) throw new Error(`the key ${keyId} is gone while it is used`)
-  return key.owner_id
+  return key?.owner_id ?? null
 }

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
+import { lockPost } from '../../postgres/tables/posts/posts.ts'
 import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import {
   feedAskedPauseMs,
@@ -499,6 +500,27 @@ test('a feed can be paused, checked at once, and deleted without its posts', asy
   expect(await posts()).toMatchObject([{ title: 'Title a', feed_id: null }])
   // Whoever reads changed posts by it sees that.
   expect((await posts()).map(({ updated_at }) => updated_at > made!)).toEqual([true])
+})
+
+test('a feed is deleted while somebody changes two of its posts, in whatever order', async () => {
+  serve(receiver, { '/feed': { body: rssOf([{ id: 'a' }, { id: 'b' }]) } })
+  const id = await addFeed()
+  await stores.pg.query('UPDATE feeds SET read_at = created_at WHERE id = $1', [id])
+  await reader.look()
+  const [second, first] = (await posts()).map((post) => post.id)
+  // In the table, and in the index of posts by their feed, it lies behind the other one from now on.
+  for (const status of ['archived', 'draft']) {
+    await stores.pg.query('UPDATE posts SET status = $2 WHERE id = $1', [first, status])
+  }
+  const deleted = await stores.pg.transaction(async (tx) => {
+    await lockPost(tx, mine.workspaceId, first!)
+    const asked = ask('DELETE', `/v1/feeds/${id}`)
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await lockPost(tx, mine.workspaceId, second!)
+    return [asked]
+  })
+  expect((await deleted[0]!).status).toBe(200)
+  expect(await posts()).toMatchObject([{ feed_id: null }, { feed_id: null }])
 })
 
 test('an app that is deleted while it adds a feed is told that it is out', async () => {

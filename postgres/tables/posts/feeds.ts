@@ -91,7 +91,12 @@ export async function hastenLook(
 
 /** Its posts stay, and name no feed any more. The feed is locked. */
 export async function deleteFeed(tx: Queryable, id: number): Promise<void> {
-  await tx.query('UPDATE posts SET feed_id = NULL, updated_at = clock_timestamp() WHERE feed_id = $1', [id])
+  // In the order in which others lock several posts.
+  await tx.query(
+    `UPDATE posts SET feed_id = NULL, updated_at = clock_timestamp()
+     WHERE id IN (SELECT id FROM posts WHERE feed_id = $1 ORDER BY id FOR UPDATE)`,
+    [id],
+  )
   await tx.query('DELETE FROM feed_entries WHERE feed_id = $1', [id])
   await tx.query('DELETE FROM feeds WHERE id = $1', [id])
 }

@@ -6,6 +6,7 @@
  * nothing is deleted, and the job fails.
  */
 import { deleteOldCopies } from '../../clickhouse/queries/people/copy-events.ts'
+import type { Queryable } from '../../postgres/client.ts'
 import { deleteOldFacts, firstFact } from '../../postgres/tables/people/bindings.ts'
 import { deleteOldSightings } from '../../postgres/tables/people/contact-sightings.ts'
 import { addWorkOfOldContacts, deleteOldContacts, firstContact } from '../../postgres/tables/people/contacts.ts'
@@ -22,6 +23,7 @@ import { agreedTime } from '../agreed-time.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
 import { eraseReplays } from '../people/erase-replays.ts'
 import { reopenIfLate } from '../people/erased-events.ts'
+import { holdMerging } from '../people/merge.ts'
 import type { JobContext } from '../queue/job.ts'
 import { makeDayDeleter } from './delete-days.ts'
 import { deleteRemoved } from './delete-removed.ts'
@@ -102,6 +104,13 @@ async function expirePeople(context: JobContext, id: number, before: number): Pr
   })
   const beforeHour = Math.floor(before / hourMs)
   await deleteInPortions(context, 'person_credits', limit, () => deleteOldPersonCredits(q, id, beforeHour, limit))
-  await deleteInPortions(context, 'contacts', limit, () => deleteOldContacts(q, id, before, limit))
+  // No merge names them meanwhile, and no refresh writes their figures.
+  const deleteHolding = async (tx: Queryable) => {
+    await holdMerging(tx)
+    return deleteOldContacts(tx, id, before, limit)
+  }
+  await deleteInPortions(context, 'contacts', limit, () =>
+    context.pg.transaction((tx) => deleteHolding(withSweepDeadline(tx))),
+  )
   await deleteInPortions(context, 'contact_sightings', limit, () => deleteOldSightings(q, id, before, limit))
 }

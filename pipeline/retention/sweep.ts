@@ -1,5 +1,5 @@
 /** How sweeps go through Postgres: in bounded portions, and past a workspace whose portion fails. */
-import type { Postgres, Queryable } from '../../postgres/client.ts'
+import type { Queryable } from '../../postgres/client.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
 import type { JobContext } from '../queue/job.ts'
 
@@ -7,7 +7,7 @@ import type { JobContext } from '../queue/job.ts'
 const statementDeadlineMs = 60_000
 
 /** The same Postgres, with a longer deadline for each statement. */
-export function withSweepDeadline(pg: Postgres): Queryable {
+export function withSweepDeadline(pg: Queryable): Queryable {
   return { query: (sql, params) => pg.query(sql, params, { deadlineMs: statementDeadlineMs }) }
 }
 

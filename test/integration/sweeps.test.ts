@@ -1,17 +1,21 @@
 /** How statements over many workspaces' rows find theirs: by index, in portions, and past a workspace that fails. */
 import { expect, test } from 'vitest'
+import { holdMerging, mergeNext } from '../../pipeline/people/merge.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { deleteEndedApps } from '../../postgres/tables/members/connected-apps.ts'
 import { deleteExpiredClients } from '../../postgres/tables/members/oauth-clients.ts'
 import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/people/bindings.ts'
 import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/people/contacts.ts'
+import { insertInboxRows } from '../../postgres/tables/people/inbox.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { takeTurns } from '../../postgres/tables/webhooks/webhook-turns.ts'
+import { makeLog } from '../../runtime/log.ts'
 import { makeWorkspace } from '../support/api.ts'
+import { makeInboxRow } from '../support/inbox-rows.ts'
 import { jobContext } from '../support/job-context.ts'
 import { setUpStores } from '../support/stores.ts'
-import { countWaiting } from '../support/waiting-for-locks.ts'
+import { countWaiting, untilWaitingOrEnded } from '../support/waiting-for-locks.ts'
 
 const stores = setUpStores()
 
@@ -159,6 +163,42 @@ test('portions of any size leave the same facts, and have each contact computed 
       expect([limit, run, await countOf('people_work', workspaceId)]).toEqual([limit, run, 4])
     }
   }
+})
+
+test('contacts that are past their time are deleted before a merge that names them, or after it', async () => {
+  const [workspaceId, now] = [await fillPeople(), Date.now()]
+  await stores.pg.query(
+    `WITH old AS (UPDATE contacts SET last_seen_at = first_seen_at WHERE workspace_id = $1 RETURNING id)
+     DELETE FROM identity_facts WHERE at > $2 AND contact_id IN (SELECT id FROM old)`,
+    [workspaceId, now - 700 * dayMs],
+  )
+  const [shared] = await stores.pg.query<{ anonymous_id: string }>(
+    'SELECT anonymous_id FROM identity_facts WHERE workspace_id = $1',
+    [workspaceId],
+  )
+  const times = { workspace_id: workspaceId, occurred_at: now, received_at: now }
+  const row = makeInboxRow({ event_id: now, email: 'new@example.com', anonymous_id: shared!.anonymous_id, ...times })
+  await stores.pg.transaction((tx) => insertInboxRows(tx, [row]))
+  let swept: Promise<void> | undefined
+  const sweepBefore = (tx: Queryable, part: string): Queryable => ({
+    async query(sql, params) {
+      if (sql.startsWith(part)) {
+        swept = expireData(jobContext(stores, now))
+        await untilWaitingOrEnded(stores.pg, swept)
+      }
+      return tx.query(sql, params)
+    },
+  })
+  const merged = await stores.pg.transaction(async (tx) => {
+    await holdMerging(tx)
+    const options = { hashes: stores.hashes, log: makeLog('test', 'silent'), now }
+    return mergeNext(sweepBefore(tx, 'DELETE FROM bindings'), options)
+  })
+  await swept
+  expect([merged, await countOf('contacts', workspaceId)]).toEqual([1, 1])
+  expect(await stores.pg.query('SELECT from_at, from_id FROM bindings WHERE workspace_id = $1', [workspaceId])).toEqual(
+    [{ from_at: 0, from_id: 0 }],
+  )
 })
 
 test('a workspace whose people can not be swept holds up none of the others, and the job fails', async () => {

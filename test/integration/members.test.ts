@@ -13,7 +13,7 @@ import { scopes } from '../../schemas/scopes.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { png } from '../support/media-files.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
-import { countWaiting } from '../support/waiting-for-locks.ts'
+import { countWaiting, untilWaitingOrEnded } from '../support/waiting-for-locks.ts'
 
 let now = Date.now()
 const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
@@ -267,11 +267,29 @@ test('a password is changed while somebody else signs in to the workspace and se
   await stores.pg.transaction(async (tx) => {
     await beginBrowserSession(tx, another, now)
     changed = post('/dashboard/password', fields, { ...fromOwnPage, cookie: member.cookie })
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await untilWaitingOrEnded(stores.pg, changed)
     const change = { actorName: 'svc', action: 'workspace.update', resourceId: null, metadata: {} } as const
     await appendSystemChange(tx, { workspaceId: mine.workspaceId, ...change })
   })
   expect((await changed!).status).toBe(303)
+})
+
+test('two members whose sessions of before are over change their passwords at once', async () => {
+  const [one, other] = [await makeMember(mine, 'viewer'), await makeMember(mine, 'viewer')]
+  const before = (await findPasswordHash(stores.pg, one.id))!
+  const arriving = { workspaceId: mine.workspaceId, browser: null, before: undefined }
+  for (const { id } of [one, other]) {
+    await beginBrowserSession(stores.pg, { ownerId: id, ...arriving }, now - 2 * browserSessionMs)
+  }
+  const fields = { current: memberPassword, password: 'another password', again: 'another password' }
+  const changed = await stores.pg.transaction(async (tx) => {
+    expect(await changePassword(tx, one.id, { before, after: 'another hash' })).toBe(true)
+    const posted = post('/dashboard/password', fields, { ...fromOwnPage, cookie: other.cookie })
+    await untilWaitingOrEnded(stores.pg, posted)
+    await beginBrowserSession(tx, { ownerId: one.id, ...arriving }, now)
+    return [posted]
+  })
+  expect((await changed[0]!).status).toBe(303)
 })
 
 test('a member changes the own password and is removed at once, one after the other', async () => {

@@ -64,8 +64,13 @@ export async function beginBrowserSession(
   const token = makeLinkToken()
   const { ownerId, workspaceId, browser, before } = session
   if (before !== undefined) await endBrowserSession(tx, before)
+  // Skips rows that somebody else is deleting: two who wait for each other's would never end.
   for (const table of ['browser_sessions', 'invitations']) {
-    await tx.query(`DELETE FROM ${table} WHERE expires_at < to_timestamp($1::float8 / 1000)`, [now])
+    await tx.query(
+      `DELETE FROM ${table} WHERE id IN (
+         SELECT id FROM ${table} WHERE expires_at < to_timestamp($1::float8 / 1000) FOR UPDATE SKIP LOCKED)`,
+      [now],
+    )
   }
   await tx.query(
     `INSERT INTO browser_sessions (hash, owner_id, workspace_id, browser, created_at, last_used_at, expires_at)

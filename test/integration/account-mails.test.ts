@@ -1,10 +1,14 @@
 /** Mails about accounts: who gets one, what its link does, and that it is sent once. */
 import { beforeEach, expect, test } from 'vitest'
 import { sendAccountMails } from '../../pipeline/account-mails/send-account-mails.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { changePassword, findPasswordHash } from '../../postgres/tables/members/owner-passwords.ts'
+import { openPasswordReset } from '../../postgres/tables/members/password-resets.ts'
 import { claimAccountMail } from '../../postgres/tables/messages/account-mails.ts'
 import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { accountMailPurpose, makeSecretBox } from '../../runtime/crypto/secret-box.ts'
+import { makeLinkToken } from '../../schemas/keys.ts'
 import {
   accountMailClaimMs,
   accountMailMs,
@@ -20,6 +24,7 @@ import { mailerAt, makeLook, unstopped } from '../support/alerts.ts'
 import { makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { setUpMailServer } from '../support/mail-server.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
+import { countWaiting } from '../support/waiting-for-locks.ts'
 
 const clock = fixedClock(Date.now())
 const { stores, api, mine } = setUpApi({ isMailSetUp: true, clock })
@@ -274,6 +279,29 @@ test('several pipelines send a mail once, a death in the send repeats it once, a
   clock.advance(accountMailClaimMs)
   expect([await look(), sentTo().length]).toEqual(['sent', 2])
   expect((await show(tokenSent())).status).toBe(200)
+})
+
+test('a password is changed while the account asks for a link again, an hour after the first one', async () => {
+  const { id, email } = await makeMember(mine, 'viewer')
+  const before = (await findPasswordHash(stores.pg, id))!
+  const open = (now: number) =>
+    stores.pg.transaction((tx) => openPasswordReset(tx, { email, token: makeLinkToken(), now }))
+  expect(await open(clock.now() - accountMailMs)).toBe(true)
+  let opened: Promise<boolean> | undefined
+  await stores.pg.transaction(async (tx) => {
+    const slow: Queryable = {
+      async query(sql, params) {
+        const rows = await tx.query(sql, params)
+        if (opened !== undefined) return rows as never
+        // The account is held, and its links aren't yet.
+        opened = open(clock.now())
+        await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+        return rows as never
+      },
+    }
+    expect(await changePassword(slow, id, { before, after: 'another hash' })).toBe(true)
+  })
+  expect(await opened).toBe(false)
 })
 
 test('where no pipeline is, the next question deletes a mail that is too old', async () => {

@@ -17,10 +17,11 @@ export async function openPasswordReset(
   tx: Queryable,
   { email, token, now }: { readonly email: string; readonly token: string; readonly now: number },
 ): Promise<boolean> {
-  await tx.query('DELETE FROM password_resets WHERE created_at <= $1', [new Date(now - hour)])
   // An address that is made up gets no mail.
   const found = email.endsWith('.invalid') ? null : await findOwnerPassword(tx, email)
   if (found === null || !(await lockPassword(tx, found))) return false
+  // After the account, as where a change of its password ends its links.
+  await tx.query('DELETE FROM password_resets WHERE created_at <= $1', [new Date(now - hour)])
   const hash = sha256Of(token)
   await tx.query(
     `INSERT INTO password_resets (hash, owner_id, created_at, expires_at)

@@ -8,6 +8,7 @@ import { deleteExpiredClients } from '../../postgres/tables/members/oauth-client
 import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/people/bindings.ts'
 import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/people/contacts.ts'
 import { insertInboxRows } from '../../postgres/tables/people/inbox.ts'
+import { forgetOutbox } from '../../postgres/tables/webhooks/outbox.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { takeTurns } from '../../postgres/tables/webhooks/webhook-turns.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -124,6 +125,23 @@ test.each<
 })
 
 const dayMs = 86_400_000
+
+test('old events are swept while those of an erased person are forgotten, and neither waits for the other in a circle', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  await stores.pg.query(
+    `INSERT INTO outbox (workspace_id, event_id, type, object, fanned_out_at, created_at)
+     SELECT $1, 'evt_old_' || n, 'post.created', '{}', now(), now() - n * interval '1 day' FROM generate_series(30, 69) AS n`,
+    [workspaceId],
+  )
+  const swept = await stores.pg.transaction(async (tx) => {
+    await tx.query('SELECT FROM outbox WHERE workspace_id = $1 ORDER BY id LIMIT 1 FOR UPDATE', [workspaceId])
+    const sweep = deleteOldOutbox(stores.pg, Date.now() - 20 * dayMs, 100)
+    await untilWaitingOrEnded(stores.pg, sweep)
+    await forgetOutbox(tx, workspaceId, 'true', [])
+    return [sweep]
+  })
+  expect([await swept[0], await countOf('outbox', workspaceId)]).toEqual([39, 0])
+})
 
 /** Four contacts with events of two years ago and of now, whose browsers have three old facts and a new one. */
 async function fillPeople(): Promise<number> {

@@ -118,13 +118,16 @@ export async function deleteOldDeliveries(q: Queryable, before: number, max: num
   return gone.length
 }
 
-/** Deletes events whose deliveries are all gone. Looks for those of each event by index. @returns how many went */
+/**
+ * Deletes events whose deliveries are all gone, but for those that are being forgotten. Looks for those of each event by index.
+ * @returns how many went
+ */
 export async function deleteOldOutbox(q: Queryable, before: number, max: number): Promise<number> {
   const gone = await q.query(
     `DELETE FROM outbox WHERE id IN (
        SELECT id FROM outbox WHERE created_at < to_timestamp($1::float8 / 1000) AND fanned_out_at IS NOT NULL
          AND (SELECT true FROM webhook_deliveries AS delivery WHERE delivery.event_id = outbox.event_id LIMIT 1) IS NULL
-       ORDER BY created_at LIMIT $2)
+       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
      RETURNING 1`,
     [before, max],
   )

@@ -44,8 +44,8 @@ export function examplesOf(page: string): Example[] {
 }
 
 export interface Reader {
-  /** Runs one example and answers what came back last, if anything did. */
-  follow(example: Example): Promise<Answer | undefined>
+  /** Runs one example and answers what came back, the last of it last. */
+  follow(example: Example): Promise<readonly Answer[]>
   close(): void
 }
 
@@ -113,8 +113,9 @@ export -p > variables`
       child.stderr.on('data', (text) => (complaint += text))
       const [code] = await once(child, 'close')
       if (code !== 0) throw new Error(`line ${example.line} ended with ${code}: ${complaint}`)
-      if (!existsSync(answers)) return printed === '' ? undefined : { status: undefined, text: printed }
-      return JSON.parse(readFileSync(answers, 'utf8').trim().split('\n').at(-1)!) as Answer
+      if (!existsSync(answers)) return printed === '' ? [] : [{ status: undefined, text: printed }]
+      const lines = readFileSync(answers, 'utf8').trim().split('\n')
+      return lines.map((line) => JSON.parse(line) as Answer)
     },
   }
 }

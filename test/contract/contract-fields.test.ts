@@ -76,6 +76,25 @@ const held: readonly (readonly [string, readonly Field[], readonly string[]])[] 
   ],
 ]
 
+/** Fields that ours have beyond the contract's, by its subject or the overview's member. */
+const added: Readonly<Record<string, string>> = {
+  Workspace: 'object_id currency',
+  'Social account': 'object_id',
+  'Media asset': 'object_id',
+  Post: 'object_id thread first_comment review feed_id engagement performance',
+  'Post target': 'object_id engagement',
+  'Post create': 'thread first_comment',
+  'Post update': 'thread first_comment updated_at',
+  'Schedule request': 'updated_at',
+  'Tracked link create': 'key domain expires_at expired_url targets tags password preview',
+  'Tracked link':
+    'object_id domain expires_at expired_url targets tags has_password preview clicks click_counts click_lists visits revenue',
+  top_sources: 'channel',
+  traffic_series: 'bounce_rate average_session_seconds',
+  recent_events: 'object_id',
+}
+const addedTo = (subject: string) => added[subject]?.split(' ')
+
 function schemaAt(endpoint: string, place: Place): ApiSchema {
   const [method, path] = endpoint.split(' ') as [string, string]
   const shown = apiDocument.paths[path]![method.toLowerCase()]!
@@ -94,7 +113,7 @@ const cases = held.flatMap(([name, fields, places]) =>
 
 describe.each(cases)('$name, the $place of $endpoint', ({ name, fields, place, schema }) => {
   test('has the fields of the contract: types, null, requirement, defaults, bounds', () => {
-    expect(objectFaults(fields, schema, place === 'request')).toEqual([])
+    expect(objectFaults(fields, schema, place === 'request', addedTo(name))).toEqual([])
   })
 
   if (name === 'Tracked link create')
@@ -122,7 +141,8 @@ const nested = [...overview.matchAll(/^\| ([^|]+?) \| ([^|]+) \|$/gm)].slice(1).
 test.each(nested)('%s of the overview has the fields of the contract', (member, fields) => {
   const schema = resolved(overviewSchema.properties![member]!)
   expect(fields.length).toBeGreaterThan(2)
-  expect(objectFaults(fields, schema.type === 'array' ? schema.items! : schema, false)).toEqual([])
+  const object = schema.type === 'array' ? schema.items! : schema
+  expect(objectFaults(fields, object, false, addedTo(member))).toEqual([])
 })
 
 describe('the check of fields can fail', () => {

@@ -70,38 +70,17 @@ function boundsOf(text: string): { min?: number; max?: number } {
   return {}
 }
 
-/** Fields that our answers, and a link's request, have beyond the contract's. */
-const added = [
-  'object_id',
-  'channel',
-  'bounce_rate',
-  'average_session_seconds',
-  'clicks',
-  'click_counts',
-  'click_lists',
-  'currency',
-  'visits',
-  'revenue',
-  'performance',
-  'expires_at',
-  'expired_url',
-  'targets',
-  'tags',
-  'engagement',
-  'password',
-  'has_password',
-  'preview',
-  'thread',
-  'first_comment',
-  'review',
-  'key',
-  'updated_at',
-  'feed_id',
-  'domain',
-]
-
-/** Faults of an object's schema, as sentences. `isRequest`: a default makes a field optional there. */
-export function objectFaults(fields: readonly Field[], object: ApiSchema, isRequest: boolean): string[] {
+/**
+ * Faults of an object's schema, as sentences.
+ * @param isRequest a default makes a field optional there
+ * @param added fields that it may have beyond the contract's
+ */
+export function objectFaults(
+  fields: readonly Field[],
+  object: ApiSchema,
+  isRequest: boolean,
+  added: readonly string[] = [],
+): string[] {
   const { properties = {}, required = [] } = resolved(object)
   const known = new Set([...fields.map(({ name }) => name), ...added])
   const strange = Object.keys(properties).filter((name) => !known.has(name))

@@ -43,8 +43,8 @@ test('every tool of the default list has a section with a call', () => {
 })
 
 test('every call gives what the page shows', async () => {
-  const of = { workspaceId: mine.workspaceId, platform: 'mastodon' as const, handle: '@acme', displayName: 'Acme' }
-  await connectSocialAccount(stores.pg, { ...of, connectionType: 'simulated', externalId: null, metadata: {} })
+  const account = { workspaceId: mine.workspaceId, platform: 'mastodon' as const, handle: '@acme', displayName: 'Acme' }
+  await connectSocialAccount(stores.pg, { ...account, connectionType: 'simulated', externalId: null, metadata: {} })
   const form = new FormData()
   form.set('file', new Blob([pixel], { type: 'image/png' }), 'pixel.png')
   form.set('alt_text', 'A dot')

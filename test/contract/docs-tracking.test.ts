@@ -103,7 +103,7 @@ test('the fields of an event have the bounds of the description, and there are n
       schema.maxLength ?? null,
     ]),
   )
-  const of = (length: number | null, ...names: string[]) => Object.fromEntries(names.map((name) => [name, length]))
+  const most = (length: number | null, ...names: string[]) => Object.fromEntries(names.map((name) => [name, length]))
   expect(bounds).toEqual({
     event_name: 120,
     full_name: 200,
@@ -112,9 +112,9 @@ test('the fields of an event have the bounds of the description, and there are n
     timezone: 64,
     user_agent: 1024,
     ip: 64,
-    ...of(254, 'client_event_id', 'email', 'source', 'medium', 'campaign', 'content', 'anonymous_id', 'session_id'),
-    ...of(2048, 'path', 'url', 'referrer'),
-    ...of(null, 'event_type', 'properties', 'occurred_at', 'sent_at', 'screen_width', 'value_cents'),
+    ...most(254, 'client_event_id', 'email', 'source', 'medium', 'campaign', 'content', 'anonymous_id', 'session_id'),
+    ...most(2048, 'path', 'url', 'referrer'),
+    ...most(null, 'event_type', 'properties', 'occurred_at', 'sent_at', 'screen_width', 'value_cents'),
   })
   expect(bodySchemas.event.properties['event_name']?.minLength).toBe(1)
 })

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 const reads = ['workspace', 'profile', 'accounts', 'media', 'posts', 'links', 'analytics', 'replays'].map(
-  (of) => `${of}:read`,
+  (area) => `${area}:read`,
 )
 const drafts = ['media:write', 'posts:write', 'links:write']
 const writes = [...drafts, 'profile:write', 'analytics:write', 'posts:publish']

@@ -60,7 +60,7 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
   }
   return [...groups.values()].map((own) => {
     const [first, last] = [own[0]!, own.at(-1)!]
-    const of = (kind: Event['kind']) => own.filter((event) => event.kind === kind)
+    const ownOf = (kind: Event['kind']) => own.filter((event) => event.kind === kind)
     return {
       workspaceId: 1,
       visitor: '1',
@@ -69,18 +69,18 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
       firstAt: first.at,
       lastAt: last.at,
       events: own.length,
-      pageviews: of('pageview').length,
+      pageviews: ownOf('pageview').length,
       entry: [sourceOf(first.source), mediumOf(first.source), ...restOfEntry],
-      acts: of('conversion').length,
+      acts: ownOf('conversion').length,
       engagementMs: own.reduce((sum, event) => sum + event.engagementMs, 0),
       hours: own.reduce((mask, { at }) => mask | (1 << Math.floor((at % dayMs) / hourMs)), 0),
-      views: of('pageview').map(({ at, id, path }) => [at, id, path]),
-      leaves: of('page_leave').map(({ at, id, path, engagementMs }) => [at, id, path, engagementMs, id % 3]),
+      views: ownOf('pageview').map(({ at, id, path }) => [at, id, path]),
+      leaves: ownOf('page_leave').map(({ at, id, path, engagementMs }) => [at, id, path, engagementMs, id % 3]),
       touches: own
         .filter(({ source }) => !['', 'direct'].includes(source))
         .map(({ at, id, source }) => [at, id, source, mediumOf(source)]),
-      conversions: of('conversion').map(conversionOf),
-      sampledPaths: of('web_vital').map(({ path }) => path),
+      conversions: ownOf('conversion').map(conversionOf),
+      sampledPaths: ownOf('web_vital').map(({ path }) => path),
     }
   })
 }

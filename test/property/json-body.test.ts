@@ -18,9 +18,9 @@ const value = fc.letrec((tie) => ({
   object: fc.dictionary(text, tie('any'), { maxKeys: 8 }),
 })).any
 
-function depthOf(of: unknown): number {
-  if (typeof of !== 'object' || of === null) return 0
-  return 1 + Math.max(0, ...Object.values(of).map(depthOf))
+function depthOf(item: unknown): number {
+  if (typeof item !== 'object' || item === null) return 0
+  return 1 + Math.max(0, ...Object.values(item).map(depthOf))
 }
 
 test('reads every JSON value that is within the limits as JSON.parse does', () => {

@@ -123,18 +123,18 @@ test('a session goes on over midnight and beyond the range; what is no longer re
     ['/b', midnight + day] as const,
   ])
   const [placed] = await placeSites(stores, [{ timezone: 'UTC', events: around }])
-  const of = ({ pageviews, views, before, after }: PageFlow) => [pageviews, views, before.rows, after.rows]
+  const flow = ({ pageviews, views, before, after }: PageFlow) => [pageviews, views, before.rows, after.rows]
   const one = (path: string | null) => [{ path, views: 1, share: 100 }]
   const { apiKey, workspaceId } = placed!
-  expect(of(await ask('flow?path=/x&start=2026-11-18&end=2026-11-18', apiKey))).toEqual([1, 1, one('/a'), one('/b')])
+  expect(flow(await ask('flow?path=/x&start=2026-11-18&end=2026-11-18', apiKey))).toEqual([1, 1, one('/a'), one('/b')])
   // Reloads of the day before's view.
-  expect(of(await ask('flow?path=/x&start=2026-11-19&end=2026-11-19', apiKey))).toEqual([2, 0, [], []])
+  expect(flow(await ask('flow?path=/x&start=2026-11-19&end=2026-11-19', apiKey))).toEqual([2, 0, [], []])
   await stores.pg.query('UPDATE workspaces SET retention_days = 2 WHERE id = $1', [workspaceId])
   // The other key's workspace is known for a while.
   const another = await makeKey(stores, workspaceId)
   const later = await ask<PageFlow>('flow?path=/x&start=2026-11-18&end=2026-11-19', another.apiKey)
   expect(later.readable_from).toBe('2026-11-19T00:00:00.000Z')
-  expect(of(later)).toEqual([2, 1, one(null), one('/b')])
+  expect(flow(later)).toEqual([2, 1, one(null), one('/b')])
   expect(Date.parse(later.as_of)).toBeGreaterThan(0)
 })
 

@@ -58,7 +58,7 @@ function makeHistory(
 ): History {
   const browsers = Array.from({ length: 1 + random(browsersMax) }, (_, nth) => `browser-${nth}`)
   const emails = Array.from({ length: 1 + random(3) }, (_, nth) => `p${nth}@example.com`)
-  const one = <T>(of: readonly T[]) => of[random(of.length)]!
+  const one = <T>(all: readonly T[]) => all[random(all.length)]!
   const events = Array.from({ length: 2 + random(14) }, (_, nth) => {
     // Often of one moment: then ids tell which came first. Over some days: sessions pass midnight, and come back later.
     const at = begin + random(24) * 160 * minute

@@ -81,14 +81,14 @@ function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, 
   if (provider === 'paddle') {
     const event = (event_type: string, occurred_at: string, data: object) => ({ event_type, occurred_at, data })
     const details = { totals: { grand_total: String(cents) } }
-    const of = { currency_code: 'USD', customer_id: 'ctm' }
+    const common = { currency_code: 'USD', customer_id: 'ctm' }
     const adjusted = (action: string, status: string, moment: number) =>
       event('adjustment.updated', iso(wonAt(number)), {
         id: `${id} ${action}`,
         action,
         status,
         transaction_id: id,
-        ...of,
+        ...common,
         created_at: iso(moment),
         totals: { total: String(wonCents) },
       })
@@ -100,7 +100,7 @@ function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, 
             adjusted('chargeback_reverse', 'approved', wonAt(number)),
           ]
         : []),
-      event('transaction.completed', iso(at + 5_000), { id, ...of, billed_at: iso(at), details }),
+      event('transaction.completed', iso(at + 5_000), { id, ...common, billed_at: iso(at), details }),
       ...refunds.map((value, refund) => {
         const adjustment = {
           action: 'refund',
@@ -108,7 +108,7 @@ function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, 
           transaction_id: id,
           created_at: iso(refundedAt(number, refund)),
         }
-        const data = { id: `${id} ${refund}`, ...adjustment, ...of, totals: { total: String(value) } }
+        const data = { id: `${id} ${refund}`, ...adjustment, ...common, totals: { total: String(value) } }
         return event('adjustment.updated', iso(refundedAt(number, refund) + 1), data)
       }),
     ]

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { keptResults, resultText } from '../../bench/results.ts'
 import { projectFile } from '../../runtime/paths.ts'
 
-test('has all results in that form', () => {
+test('each result that is kept is written as the bench writes it', () => {
   const results = keptResults()
   expect(results.length).toBeGreaterThan(0)
   for (const result of results) {

@@ -30,10 +30,10 @@ test('a value that was written is read again, and gone once it is empty', () => 
 })
 
 test('a destination’s own source and medium stay, also those that a link can not have', () => {
-  const of = (query: string) => ownUtm(`https://example.com/?${query}#utm_source=no`)
-  expect(of('utm_source=&utm_source=mail&utm_campaign=x')).toEqual({ utm_source: 'mail' })
-  expect(of('utm_medium=a+b&x=%zz')).toEqual({ utm_medium: 'a b' })
+  const own = (query: string) => ownUtm(`https://example.com/?${query}#utm_source=no`)
+  expect(own('utm_source=&utm_source=mail&utm_campaign=x')).toEqual({ utm_source: 'mail' })
+  expect(own('utm_medium=a+b&x=%zz')).toEqual({ utm_medium: 'a b' })
   for (const odd of ['M%E4rz', 'a%00b', 'a'.repeat(121)])
-    expect([odd, of(`utm_source=${odd}`)]).toEqual([odd, { utm_source: '' }])
-  expect(of('')).toEqual({})
+    expect([odd, own(`utm_source=${odd}`)]).toEqual([odd, { utm_source: '' }])
+  expect(own('')).toEqual({})
 })

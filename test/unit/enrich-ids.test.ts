@@ -39,9 +39,9 @@ describe('the visitor', () => {
   })
 
   test('of one household by IPv6 is one, by the first 64 bits', () => {
-    const of = (address: string) => visitorOf({}, { sender: { address } })
-    expect(of('2001:db8:1:2:3:4:5:6')).toBe(of('2001:db8:1:2::9'))
-    expect(of('2001:db8:1:3::9')).not.toBe(of('2001:db8:1:2::9'))
+    const visitorAt = (address: string) => visitorOf({}, { sender: { address } })
+    expect(visitorAt('2001:db8:1:2:3:4:5:6')).toBe(visitorAt('2001:db8:1:2::9'))
+    expect(visitorAt('2001:db8:1:3::9')).not.toBe(visitorAt('2001:db8:1:2::9'))
     expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
     expect(networkOf('no:address')).toBe('no:address')
   })

@@ -168,9 +168,9 @@ test('an event of a server is its distinct_id’s, and has address and user agen
 })
 
 test('PostHog’s own events become ours where there are such, and are left out by their name elsewhere', () => {
-  const of = (event: string, properties?: object) => eventOf(fromPosthog(posthogRow(event, properties)))
+  const posthogEvent = (event: string, properties?: object) => eventOf(fromPosthog(posthogRow(event, properties)))
   const left = { $prev_pageview_duration: 12.5, $prev_pageview_max_scroll_percentage: 0.4 }
-  expect(of('$pageleave', left)).toMatchObject({
+  expect(posthogEvent('$pageleave', left)).toMatchObject({
     event_name: 'page_leave',
     properties: { engagement_ms: 12_500, scroll_depth: 40 },
   })
@@ -182,12 +182,12 @@ test('PostHog’s own events become ours where there are such, and are left out 
   ])
   expect(new Set(views.map(({ event }) => event['client_event_id'])).size).toBe(2)
   const click = { $event_type: 'click', $el_text: 'Buy' }
-  expect(of('$autocapture', click)).toMatchObject({ event_name: 'button_click', properties: { text: 'Buy' } })
+  expect(posthogEvent('$autocapture', click)).toMatchObject({ event_name: 'button_click', properties: { text: 'Buy' } })
   const away = { ...click, $external_click_url: 'https://other.example/' }
-  expect(of('$autocapture', away)).toMatchObject({ event_name: 'outbound_click' })
-  expect(of('$autocapture', { $event_type: 'submit' })).toMatchObject({ event_name: 'form_submit' })
+  expect(posthogEvent('$autocapture', away)).toMatchObject({ event_name: 'outbound_click' })
+  expect(posthogEvent('$autocapture', { $event_type: 'submit' })).toMatchObject({ event_name: 'form_submit' })
   const set = { $set: { email: 'ada@example.com', name: 'Ada' }, $anon_distinct_id: 'anon-1' }
-  expect(of('$identify', set)).toMatchObject({
+  expect(posthogEvent('$identify', set)).toMatchObject({
     event_type: 'identify',
     email: 'ada@example.com',
     full_name: 'Ada',

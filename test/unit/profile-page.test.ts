@@ -44,16 +44,16 @@ test('texts in each other all say what stands in them, on one line and cut', () 
 
 test('relative addresses are those of the base that the page names', () => {
   const body = '<link rel="stylesheet" href="a.css"><a href="b">B</a><img class="logo" src="c.png">'
-  const of = (base: string) => {
+  const pathsBelow = (base: string) => {
     const { styleSheets, links, logo } = read(base + body)
     return [...styleSheets, ...links, logo].map((address) => new URL(address!).pathname)
   }
-  expect(of('<base target="_top"><base href="/app/"><base href="/other/">')).toEqual([
+  expect(pathsBelow('<base target="_top"><base href="/app/"><base href="/other/">')).toEqual([
     '/app/a.css',
     '/app/b',
     '/app/c.png',
   ])
-  expect(of('<base href="javascript:x">')).toEqual(['/a.css', '/b', '/c.png'])
+  expect(pathsBelow('<base href="javascript:x">')).toEqual(['/a.css', '/b', '/c.png'])
 })
 
 test('structured data is read up to a bound, however many scripts it is in', () => {

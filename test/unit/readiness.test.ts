@@ -83,11 +83,11 @@ describe.each(platforms)('%s', (platform) => {
 
   test('takes a caption of its length as the platform counts it, and no longer one', () => {
     const each = captionCountings[captionCounting]('🙂')
-    const of = (caption: string, own = {}) => codes(platform, enough(platform), caption, own)
-    expect(of('🙂'.repeat(Math.floor(max / each)))).toEqual([])
-    expect(of('🙂'.repeat(Math.floor(max / each) + 1))).toEqual(['caption_too_long'])
-    expect(of('a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
-    expect(of('short', { [platform]: 'a'.repeat(max + 1) })).toEqual(['caption_too_long'])
+    const codesOf = (caption: string, own = {}) => codes(platform, enough(platform), caption, own)
+    expect(codesOf('🙂'.repeat(Math.floor(max / each)))).toEqual([])
+    expect(codesOf('🙂'.repeat(Math.floor(max / each) + 1))).toEqual(['caption_too_long'])
+    expect(codesOf('a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
+    expect(codesOf('short', { [platform]: 'a'.repeat(max + 1) })).toEqual(['caption_too_long'])
   })
 
   test('takes a caption without a visible character under media alone', () => {
@@ -101,29 +101,31 @@ describe.each(platforms)('%s', (platform) => {
   })
 
   test('takes a thread whose texts are each as long as a caption, or none', () => {
-    const of = (...thread: string[]) => codes(platform, enough(platform), 'a', {}, thread)
+    const codesOf = (...thread: string[]) => codes(platform, enough(platform), 'a', {}, thread)
     const long = 'a'.repeat(max + 1)
-    expect(of('b', 'a'.repeat(max))).toEqual(takesThreads ? [] : ['thread_not_taken'])
-    expect(of(long, 'b', `${long}b`)).toEqual(takesThreads ? Array(2).fill('caption_too_long') : ['thread_not_taken'])
+    expect(codesOf('b', 'a'.repeat(max))).toEqual(takesThreads ? [] : ['thread_not_taken'])
+    expect(codesOf(long, 'b', `${long}b`)).toEqual(
+      takesThreads ? Array(2).fill('caption_too_long') : ['thread_not_taken'],
+    )
     const repeated = platform === 'x' ? ['thread_repeats', 'thread_repeats'] : takesThreads ? [] : ['thread_not_taken']
-    expect(of('b', ' a', 'b')).toEqual(repeated)
+    expect(codesOf('b', ' a', 'b')).toEqual(repeated)
     const links = (count: number) => Array.from({ length: count }, (_, at) => `https://e.x/${at}`).join(' ')
     const linked = platform === 'threads' ? ['too_many_links'] : takesThreads ? [] : ['thread_not_taken']
-    expect(of(`${links(5)} ${links(5)}`, links(6))).toEqual(linked)
+    expect(codesOf(`${links(5)} ${links(5)}`, links(6))).toEqual(linked)
   })
 
   test('takes a first comment of its length, or warns that none is published', () => {
-    const of = (comment: string) => codes(platform, enough(platform), 'a', {}, [], comment)
+    const codesOf = (comment: string) => codes(platform, enough(platform), 'a', {}, [], comment)
     const none = commentLengthMax === null ? ['comment_not_taken'] : []
-    expect(of('🙂'.repeat(commentLengthMax ?? 1))).toEqual(none)
-    expect(of('🙂'.repeat((commentLengthMax ?? 1) + 1))).toEqual(
+    expect(codesOf('🙂'.repeat(commentLengthMax ?? 1))).toEqual(none)
+    expect(codesOf('🙂'.repeat((commentLengthMax ?? 1) + 1))).toEqual(
       commentLengthMax === null ? none : ['comment_too_long'],
     )
   })
 
   if (takesThreads)
     test('judges the files and the text of each part of a thread as those of a post', () => {
-      const of = (...thread: Partial<Part>[]) => {
+      const issuesOf = (...thread: Partial<Part>[]) => {
         const content = {
           baseCaption: 'a',
           firstComment: null,
@@ -134,19 +136,19 @@ describe.each(platforms)('%s', (platform) => {
         return judgeReadiness({ ...content, thread: thread.map(partOf) }).issues.map(({ loc, code }) => [code, ...loc])
       }
       const [images, videos] = [many(image!.countMax), many(video!.countMax, film)]
-      expect(of({ media: images }, { text: 'c', media: videos })).toEqual([])
+      expect(issuesOf({ media: images }, { text: 'c', media: videos })).toEqual([])
       const tooMany = ['too_many_images', 'body', 'thread', 0, 'media_ids']
-      expect(of({ media: many(image!.countMax + 1) })).toEqual([tooMany])
+      expect(issuesOf({ media: many(image!.countMax + 1) })).toEqual([tooMany])
       const both = mixedMax === null ? [['media_mixed', 'body', 'thread', 1, 'media_ids']] : []
-      expect(of({}, { text: 'c', media: [asset(0), film(1)] })).toEqual(both)
+      expect(issuesOf({}, { text: 'c', media: [asset(0), film(1)] })).toEqual(both)
       const large = asset(0, { size_bytes: image!.bytesMax + 1, alt_text: '' })
-      expect(of({ media: [large] })).toEqual(
+      expect(issuesOf({ media: [large] })).toEqual(
         ['media_too_large', 'alt_text_missing'].map((code) => [code, 'body', 'thread', 0, 'media_ids', 0]),
       )
       const long = 'a'.repeat(max + 1)
-      expect(of({ text: long, captions: new Map([[platform, 'short']]) })).toEqual([])
+      expect(issuesOf({ text: long, captions: new Map([[platform, 'short']]) })).toEqual([])
       const tooLong = ['caption_too_long', 'body', 'thread', 0, 'platform_captions', platform]
-      expect(of({ captions: new Map([[platform, long]]) })).toEqual([tooLong])
+      expect(issuesOf({ captions: new Map([[platform, long]]) })).toEqual([tooLong])
     })
 
   test('takes a post without media, or says what it needs', () => {
@@ -194,24 +196,28 @@ describe.each(platforms)('%s', (platform) => {
 })
 
 test('images that Instagram would refuse or crop are told of, those of unknown size are not', () => {
-  const of = (width: number | null, height: number | null) => codes('instagram', [asset(0, { width, height })])
-  expect([of(400, 500), of(191, 100), of(100, 100), of(null, null)]).toEqual([[], [], [], []])
-  expect([of(399, 500), of(192, 100)]).toEqual([['image_shape'], ['image_shape']])
+  const codesOf = (width: number | null, height: number | null) => codes('instagram', [asset(0, { width, height })])
+  expect([codesOf(400, 500), codesOf(191, 100), codesOf(100, 100), codesOf(null, null)]).toEqual([[], [], [], []])
+  expect([codesOf(399, 500), codesOf(192, 100)]).toEqual([['image_shape'], ['image_shape']])
   expect(codes('instagram', [asset(0, {}), asset(1, { width: 399, height: 500 })])).toEqual(['image_cropped'])
 })
 
 test('Instagram takes so many hashtags and mentions: each counts once, and none in a link', () => {
-  const of = (...words: string[]) => codes('instagram', [asset(0)], words.join(' '))
+  const codesOf = (...words: string[]) => codes('instagram', [asset(0)], words.join(' '))
   const signs = (sign: string, count: number) => Array.from({ length: count }, (_, at) => `${sign}w${at}`)
   const others = ['#W1', '@w1.', '#2026', 'a@b.c', 'https://e.x/@ann#f']
-  expect(of(...signs('#', 30), ...signs('@', 20), ...others)).toEqual([])
-  expect(of(signs('#', 31).join(''))).toEqual(['too_many_hashtags'])
-  expect(of(...signs('@', 21))).toEqual(['too_many_mentions'])
+  expect(codesOf(...signs('#', 30), ...signs('@', 20), ...others)).toEqual([])
+  expect(codesOf(signs('#', 31).join(''))).toEqual(['too_many_hashtags'])
+  expect(codesOf(...signs('@', 21))).toEqual(['too_many_mentions'])
 })
 
 test('Telegram takes a shorter caption under media, and no image whose sides are too long', () => {
-  const of = (length: number, media: ReturnType<typeof asset>[]) => codes('telegram', media, 'a'.repeat(length))
-  expect([of(1024, [asset(0)]), of(1025, [asset(0)]), of(4096, [])]).toEqual([[], ['caption_too_long'], []])
+  const codesOf = (length: number, media: ReturnType<typeof asset>[]) => codes('telegram', media, 'a'.repeat(length))
+  expect([codesOf(1024, [asset(0)]), codesOf(1025, [asset(0)]), codesOf(4096, [])]).toEqual([
+    [],
+    ['caption_too_long'],
+    [],
+  ])
   const sized = (width: number, height: number) => codes('telegram', [asset(0, { width, height }), asset(1)])
   expect([sized(5000, 5000), sized(200, 10)]).toEqual([[], []])
   expect([sized(5001, 5000), sized(10, 201)]).toEqual([['image_shape'], ['image_shape']])

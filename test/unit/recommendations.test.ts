@@ -84,7 +84,7 @@ function pageVitals(metric: VitalName, p75: number, pageviews: number, count = 1
   return [{ path: '/slow', pageviews, metrics: new Map([[metric, { count, p75, p90: p75, good: 0, poor: count }]]) }]
 }
 
-const titles = (of: AdviceFigures) => recommend(of).map(({ priority, title }) => `${priority}: ${title}`)
+const titles = (given: AdviceFigures) => recommend(given).map(({ priority, title }) => `${priority}: ${title}`)
 
 const landing = (entries: number, bounces: number) =>
   figures({ pages: [{ path: '/in', pageviews: 99, visitors: 9, sessions: 9, conversions: 0, entries, bounces }] })
@@ -199,8 +199,8 @@ it.each<[string, AdviceFigures, string[]]>([
   ['assistants send a tenth', from('chatgpt.com', 'referral', 10), ['low: AI assistants send you visitors']],
   ['assistants send less than that', from('chatgpt.com', 'referral', 9), []],
   ['assistants send a twentieth', from('chatgpt.com', 'referral', 10, 201), []],
-])('where %s', (_, of, expected) => {
-  expect(titles(of)).toEqual(expected)
+])('where %s', (_, given, expected) => {
+  expect(titles(given)).toEqual(expected)
 })
 
 it.each<[AdviceFigures, string[]]>([
@@ -216,8 +216,8 @@ it.each<[AdviceFigures, string[]]>([
   [idle, ['spring (google) cost 123.5 USD for 100 clicks, and no revenue is credited to it']],
   [{ ...idle, currency: 'JPY' }, ['spring (google) cost 12,350 JPY for 100 clicks']],
   [from('chatgpt.com', 'referral', 10), ['10 of 100 visitors, 10 %, came from chatgpt.com']],
-])('names its figures', (of, told) => {
-  for (const text of told) expect(recommend(of)[0]?.detail).toContain(text)
+])('names its figures', (given, told) => {
+  for (const text of told) expect(recommend(given)[0]?.detail).toContain(text)
 })
 
 it('puts the urgent first, and names no more than three of a kind', () => {

@@ -47,9 +47,9 @@ test('revenue stands where there is some, now or before, in its currency', () =>
     'Revenue: ¥120,000\n',
   )
   const earned = { ...before, conversions: 40, revenue_cents: 5 }
-  const of = (conversions: number) => write({ metrics: { ...metrics, conversions, previous: earned } }).text
-  expect(of(30)).toContain('Conversions: 30 (▼ 25 %)\n  Revenue: ¥0 (▼ 100 %)\n')
-  expect(of(29)).toContain('Conversions: 29\n  Revenue: ¥0\n')
+  const textWith = (conversions: number) => write({ metrics: { ...metrics, conversions, previous: earned } }).text
+  expect(textWith(30)).toContain('Conversions: 30 (▼ 25 %)\n  Revenue: ¥0 (▼ 100 %)\n')
+  expect(textWith(29)).toContain('Conversions: 29\n  Revenue: ¥0\n')
   const apart = { EUR: 1_250, KWD: -1_500 }
   expect(write({ metrics: { ...metrics, revenue_by_currency: apart, previous: null } }).text).toContain(
     '  Revenue without an exchange rate: €12.50, -KWD 1.500\n',

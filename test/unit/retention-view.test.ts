@@ -20,17 +20,17 @@ test('without a range the API is asked for its own, and filters are never asked 
   expect(page.withInterval('?path=%2Fa&interval=day', 'week')).toBe('/dashboard/retention?path=%2Fa')
 })
 
-const of = (visitors: number, returned: number[]) => ({ label: '', start: '', end: '', visitors, returned })
+const cohort = (visitors: number, returned: number[]) => ({ label: '', start: '', end: '', visitors, returned })
 
 test('the average is weighted by visitors, and leaves out the last bucket of each cohort', () => {
-  expect(page.averageOf([of(10, [5, 4, 3]), of(30, [3, 9]), of(7, [7]), of(1, [])])).toEqual([
+  expect(page.averageOf([cohort(10, [5, 4, 3]), cohort(30, [3, 9]), cohort(7, [7]), cohort(1, [])])).toEqual([
     { visitors: 8, of: 40, isOver: true },
     { visitors: 4, of: 10, isOver: true },
   ])
 })
 
 test('the largest share shown is the hottest, nobody is cold, and the smallest share can be told from nobody', () => {
-  const cohorts = [of(1000, [100, 1, 0]), of(10, [1, 0, 9]), of(0, [0])]
+  const cohorts = [cohort(1000, [100, 1, 0]), cohort(10, [1, 0, 9]), cohort(0, [0])]
   const largest = page.largestShareOf(cohorts, 2)
   expect(largest).toBe(0.1)
   const heat = page.sharesOf(cohorts[0]!).map((share) => page.heatOf(share, largest))
@@ -40,9 +40,9 @@ test('the largest share shown is the hottest, nobody is cold, and the smallest s
 
 test('rows of the file are equally long, and tell counts from shares', () => {
   const cohorts = [
-    { ...of(3, [1, 0]), start: '2026-01-31T23:00:00Z' },
-    { ...of(0, [0]), start: '2026-02-28T23:00:00Z' },
-    { ...of(4, []), start: '2026-03-31T22:00:00Z' },
+    { ...cohort(3, [1, 0]), start: '2026-01-31T23:00:00Z' },
+    { ...cohort(0, [0]), start: '2026-02-28T23:00:00Z' },
+    { ...cohort(4, []), start: '2026-03-31T22:00:00Z' },
   ]
   const range = { bucket: 'month', timezone: 'Europe/Berlin' } as Retention['range']
   const [head, ...rows] = page.fileRowsOf({ range, cohorts } as unknown as Retention)

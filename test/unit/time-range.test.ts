@@ -73,11 +73,11 @@ describe('a range that is refused', () => {
 })
 
 it('an interval makes at most 2,000 buckets', () => {
-  const of = (end: string) => ({ start: '2026-01-01T00:00', end, interval: 'hour' as const })
-  expect(bucketsOf(range(of('2026-03-25T08:00')))).toHaveLength(2_000)
-  const cut = { ...of('2026-03-25T08:30'), start: '2026-01-01T00:30' }
+  const hoursUntil = (end: string) => ({ start: '2026-01-01T00:00', end, interval: 'hour' as const })
+  expect(bucketsOf(range(hoursUntil('2026-03-25T08:00')))).toHaveLength(2_000)
+  const cut = { ...hoursUntil('2026-03-25T08:30'), start: '2026-01-01T00:30' }
   expect(bucketsOf(range({ ...cut, end: '2026-03-25T08:00' }))).toHaveLength(2_000)
-  for (const query of [of('2026-03-25T09:00'), cut]) {
+  for (const query of [hoursUntil('2026-03-25T09:00'), cut]) {
     expect(errors(query)).toMatchObject([{ loc: ['query', 'interval'], input: 'hour' }])
   }
 })

@@ -123,8 +123,8 @@ describe('order', () => {
   })
 
   test('of a list: too long alone, its items before too short, each at its place', () => {
-    const of = (...list: string[]) => typesAt({ a: 1, b: '', list })
-    expect([of('x', 'y', 'z', 'w'), of('x'), of('xx')].flat()).toEqual([
+    const typesIn = (...list: string[]) => typesAt({ a: 1, b: '', list })
+    expect([typesIn('x', 'y', 'z', 'w'), typesIn('x'), typesIn('xx')].flat()).toEqual([
       'list too_long',
       'list.0 string_too_short',
       'list too_short',

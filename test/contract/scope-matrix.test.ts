@@ -194,6 +194,10 @@ const references = operations.flatMap((operation) => {
   return names.map((name) => [operation.name, name, operation] as const)
 })
 
+test('each of them is in the example of a body', () => {
+  expect(new Set(references.map(([, name]) => name))).toEqual(new Set(Object.keys(referring)))
+})
+
 test.each(references)(
   "%s with the %s of another workspace's object is answered as with that of none",
   async (_, name, operation) => {

@@ -51,7 +51,11 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 60_000,
-    // The same of what is waited for, where the wait itself is not what the test is about.
-    expect: { poll: { timeout: 60_000 } },
+    expect: {
+      // The same of what is waited for, where the wait itself is not what the test is about.
+      poll: { timeout: 60_000 },
+      // A test that asserts nothing can't fail.
+      requireAssertions: true,
+    },
   },
 })

@@ -6,6 +6,7 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import { readablePath } from './event/readable-path.ts'
+import { sentDomainLengthMax } from './limits/domain-limits.ts'
 import { excludedPathLengthMax, excludedPrefixLeast } from './limits/exclusion-limits.ts'
 import { filterWildcardsMax } from './limits/overview-limits.ts'
 import { isCountryCode } from './reference/country-zones.ts'
@@ -88,6 +89,7 @@ const hostShape = /^(?=.{1,253}$)[\da-z_-]{1,63}(?:\.[\da-z_-]{1,63})*$/
 /** The host of a URL in the form of `readHostname`. Browsers send it so; servers may not. */
 export function canonicalHost(host: string): string {
   const bare = host.endsWith('.') ? host.slice(0, -1) : host
-  return plainHost.test(bare) ? bare : domainToASCII(bare) || bare.toLowerCase()
+  if (plainHost.test(bare)) return bare
+  return (bare.length <= sentDomainLengthMax && domainToASCII(bare)) || bare.toLowerCase()
 }
 const plainHost = /^[\da-z._-]*$/

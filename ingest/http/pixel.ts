@@ -90,7 +90,8 @@ function eventOf(query: URLSearchParams, referer: string): Record<string, unknow
 
 /** The page that shows the image, as far as its browser says so. The browser script cuts addresses likewise. */
 function pageOf(referer: string): string | null {
-  return isWebUrl(referer) ? referer.slice(0, urlLengthMax) : null
+  const page = referer.slice(0, urlLengthMax)
+  return isWebUrl(page) ? page : null
 }
 
 /** GIF of one transparent pixel. */

@@ -9,6 +9,7 @@ import {
   pageTagsMax,
   pageTextLengthMax,
   pageTextsMax,
+  profileUrlLengthMax,
 } from '../../schemas/limits/profile-limits.ts'
 import { type Looks, readFontAddress, readStyle } from './read-style.ts'
 
@@ -193,8 +194,10 @@ function looksLikeButton({ attributes }: Open): boolean {
   )
 }
 
+/** Undefined for what is no address of the web, or too long. The bound is on the base, too: it is read anew for each address. */
 function absolute(address: string | undefined, base: string): string | undefined {
-  if (address === undefined || !URL.canParse(address, base)) return undefined
+  if (address === undefined || Math.max(address.length, base.length) > profileUrlLengthMax) return undefined
+  if (!URL.canParse(address, base)) return undefined
   const { protocol, href } = new URL(address, base)
   return protocol === 'http:' || protocol === 'https:' ? href : undefined
 }

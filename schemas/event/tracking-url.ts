@@ -5,6 +5,7 @@
  * blanks) are percent-encoded, and a host in another script gets its ASCII name. If a parameter is in both, the link's
  * wins. Held by test/property/tracking-url.test.ts.
  */
+import { parsedUrlLengthMax } from '../limits/api-limits.ts'
 import { decodePiece, splitQuery } from '../reference/campaign-query.ts'
 
 /** Scheme and authority, as every reader of URLs divides them; without that text there is none to divide. */
@@ -28,7 +29,8 @@ export function destinationProblem(text: string): string | null {
   if (authority.includes('@')) return 'The URL must not have credentials'
   // Some readers take the text before a backslash for a user, and look for the host behind an `@`.
   if (text[authority.length] === '\\') return 'The host of the URL must not be followed by a backslash'
-  return URL.canParse(authority) ? null : 'The host or the port of the URL is none'
+  const canParse = authority.length <= parsedUrlLengthMax && URL.canParse(authority)
+  return canParse ? null : 'The host or the port of the URL is none'
 }
 
 /** The parameters that a link adds, by name and in order; empty ones are left out. */

@@ -42,6 +42,11 @@ export const linkDestinationLengthMin = 8
 export const linkDestinationLengthMax = 2048
 export const linkUtmLengthMax = 120
 /**
+ * Longer texts aren't parsed as a URL: for a host beyond ASCII that takes time with the square of its length. Fields of URLs have
+ * up to 2,048 code points, of two UTF-16 units each.
+ */
+export const parsedUrlLengthMax = 2 * 2048
+/**
  * Bytes of a link's destination in a header: each code point may take twelve bytes there, and the names of parameters
  * come to it.
  */

@@ -44,6 +44,11 @@ export function isLinkKeyShaped(text: string): boolean {
   return linkKeyProblem(text) === null
 }
 
+/** A part of a path as a key: some browsers and mail programs escape letters, and that is the same address (RFC 3986, 6.2.2.2). */
+export function keyInPath(text: string): string {
+  return text.replace(/%(?:2d|3\d|[46][1-9a-f]|[57][\da]|5f)/gi, decodeURIComponent)
+}
+
 /** The fault of a key, in words, or null. */
 export function linkKeyProblem(text: string): string | null {
   if (!shape.test(text)) {

@@ -20,7 +20,7 @@ import {
   trackBodyBytesMax,
 } from '../../schemas/limits/event-limits.ts'
 import { replayBodyBytesMax } from '../../schemas/limits/replay-limits.ts'
-import { isLinkKeyShaped } from '../../schemas/link-key.ts'
+import { isLinkKeyShaped, keyInPath } from '../../schemas/link-key.ts'
 import { type Handler, makeOtherRoutes, type OtherRoutesOptions } from './other-routes.ts'
 import { makePixel, type PixelOptions } from './pixel.ts'
 import { readPost } from './read-post.ts'
@@ -174,7 +174,7 @@ function mountRest(
   // Only to routes of the table, or to a key: a path may look like another host's address.
   const isRoute = (path: string) =>
     Object.hasOwn(routes, path) ||
-    paths.some((root) => path.startsWith(`${root}/`) && isLinkKeyShaped(path.slice(root.length + 1)))
+    paths.some((root) => path.startsWith(`${root}/`) && isLinkKeyShaped(keyInPath(path.slice(root.length + 1))))
   const isBelowLinks = (path: string) =>
     paths.some((root) => path === root || path === `${root}/` || (root !== '' && path.startsWith(`${root}/`)))
   const answer: Handler = (response, request) => {

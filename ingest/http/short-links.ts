@@ -9,7 +9,7 @@ import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
 import { problems } from '../../schemas/errors/problems.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
-import { isLinkKeyShaped } from '../../schemas/link-key.ts'
+import { isLinkKeyShaped, keyInPath } from '../../schemas/link-key.ts'
 import { hostOfHeader } from '../../schemas/short-domain.ts'
 import type { DomainTable, ShortDomain } from '../tables/short-domains.ts'
 import { anyOrigin, type Handler } from './other-routes.ts'
@@ -28,7 +28,7 @@ export interface ShortLinks {
 
 /** The key under one of the installation's roots. */
 export function makeLinkRoute({ redirect }: ShortLinks, underWay: UnderWay) {
-  const place = (request: HttpRequest): AskedPlace => ({ key: request.getParameter(0) ?? '', domain: null })
+  const place = (request: HttpRequest): AskedPlace => ({ key: keyInPath(request.getParameter(0) ?? ''), domain: null })
   const follow: Handler = (response, request) => redirect.follow(response, request, underWay, place(request))
   const unlock: Handler = (response, request) => redirect.unlock(response, request, underWay, place(request))
   return { GET: follow, HEAD: follow, POST: unlock }
@@ -37,7 +37,7 @@ export function makeLinkRoute({ redirect }: ShortLinks, underWay: UnderWay) {
 /** Makes a function that lets a handler take the requests alone that aren't for a short domain. */
 export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: WriteAnswer, underWay: UnderWay) {
   function answerAtDomain(domain: ShortDomain, response: HttpResponse, request: HttpRequest): void {
-    const key = request.getUrl().slice(1)
+    const key = keyInPath(request.getUrl().slice(1))
     const method = request.getMethod()
     const isRead = method === 'get' || method === 'head'
     const isKey = isLinkKeyShaped(key)
@@ -55,7 +55,8 @@ export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: Writ
       const domain = domainOf(request.getHeader('host'))
       if (domain === undefined) return handler(response, request)
       if (domain === 'unavailable') {
-        const isLink = request.getUrl() === '/' || isLinkKeyShaped(request.getUrl().slice(1).replace(/\/$/, ''))
+        const isLink =
+          request.getUrl() === '/' || isLinkKeyShaped(keyInPath(request.getUrl().slice(1).replace(/\/$/, '')))
         return isLink ? redirect.answerUnavailable(response, request, underWay) : handler(response, request)
       }
       answerAtDomain(domain, response, request)

@@ -390,6 +390,7 @@ test('short links go to ingest: under `/l`, under a path of their own, or right 
   expect(await statusOf(front.port, '/l/Ab12Cd34')).toBe(200)
   for (const [shortLinkPath, link] of [
     ['', '/spring-sale/'],
+    ['', '/s%70ring-sale'],
     ['/go.to', '/go.to/Ab12Cd34'],
   ] as const) {
     const other = await startFront({ ...options, shortLinkPath })

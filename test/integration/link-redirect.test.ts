@@ -216,11 +216,15 @@ test('a slash behind a key is redirected away, and the root of links is a 404 pa
   }
 })
 
-test('a chosen key leads on by its case, with a slash behind it too', async () => {
+test('a chosen key leads on by its case, with a slash behind it and with escaped letters too', async () => {
   const fields = { ...newLink, workspaceId: ingest.workspaceId }
   const made = (await insertLinkWithKey(stores.pg, fields, 'Spring-sale_1'))!
   const statusOf = async (key: string) => (await follow(key)).status
   expect((await follow('Spring-sale_1')).location).toBe(made.tracking_url)
+  for (const at of ['/l', '/to']) {
+    expect((await follow('%53pring%2dsale%5F1', {}, 'GET', at)).location).toBe(made.tracking_url)
+    expect((await follow('%53pring-sale_1/', {}, 'GET', at)).header('Location')).toBe(`${at}/%53pring-sale_1`)
+  }
   expect([await statusOf('Spring-sale_1/'), await statusOf('spring-sale_1'), await statusOf('-')]).toEqual([
     307, 404, 404,
   ])

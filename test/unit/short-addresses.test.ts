@@ -9,6 +9,8 @@ test.each([
   ['https://exm.example/go/spring', withPath, 'spring'],
   ['https://api.example.com/go/spring/', withPath, 'spring'],
   ['https://api.example.com/l/spring?a=b', withPath, 'spring'],
+  ['https://api.example.com/l/%73prin%67', withPath, 'spring'],
+  ['https://api.example.com/l/spring%2F', withPath, null],
   ['https://api.example.com/pricing', withPath, null],
   ['https://EXM.example./spring', atRoot, 'spring'],
   ['https://exm.example/l/spring', atRoot, 'spring'],

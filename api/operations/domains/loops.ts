@@ -13,7 +13,7 @@ import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../../schemas/exclusions.ts'
 import { shortDomainHopsMax } from '../../../schemas/limits/domain-limits.ts'
-import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
+import { isLinkKeyShaped, keyInPath } from '../../../schemas/link-key.ts'
 import type { CallContext } from '../define.ts'
 
 type LoopContext = Pick<CallContext, 'workspace' | 'stores' | 'config'>
@@ -75,7 +75,7 @@ function hostOf(url: string): string {
 /** Null: it isn't the workspace's. */
 function placeOf(url: URL, domains: readonly StoredDomain[], { config }: LoopContext): OwnPlace | null {
   const domain = domains.find(({ host }) => host === canonicalHost(url.hostname)) ?? null
-  const path = url.pathname.slice(1).replace(/\/$/, '')
+  const path = keyInPath(url.pathname.slice(1).replace(/\/$/, ''))
   const key = domain === null ? keyUnderRoots(url, config) : isLinkKeyShaped(path) ? path : null
   return domain === null && key === null ? null : { domain, key, isRoot: url.pathname === '/' }
 }

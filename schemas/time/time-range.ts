@@ -7,7 +7,16 @@ import { type ValidationError, valueError } from '../errors/validation-errors.ts
 import { dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from '../limits/overview-limits.ts'
 import { bucketsMax } from '../limits/series-limits.ts'
 import { type DateTimeText, firstMoment, lastMoment, parseDateTime, utcOf } from './date-time.ts'
-import { addLocalDays, dayMs, hourMs, localDayAt, nextLocalHour, startOfLocalDay, wallTimeAt } from './time-zone.ts'
+import {
+  addLocalDays,
+  dayMs,
+  hourMs,
+  localDayAt,
+  nextLocalHour,
+  startOfLocalDay,
+  wallTime,
+  wallTimeAt,
+} from './time-zone.ts'
 
 export const bucketKinds = ['hour', 'day', 'week', 'month'] as const
 export type BucketKind = (typeof bucketKinds)[number]
@@ -195,7 +204,7 @@ function bucketLabel(start: number, kind: BucketKind, timeZone: string): string 
 /** The first day of the month that is `later` months after a local day's. */
 function firstOfMonth(day: number, later: number): number {
   const date = new Date(day * dayMs)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1) / dayMs
+  return wallTime(date.getUTCFullYear(), date.getUTCMonth() + 1 + later, 1) / dayMs
 }
 
 /** The Monday at or before a local day, both as days since 1970-01-01, a Thursday. */

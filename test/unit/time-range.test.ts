@@ -16,6 +16,11 @@ function errors(query: Partial<RangeQuery>, timeZone = 'UTC'): unknown {
   return resolved.ok ? [] : resolved.errors
 }
 
+it('months are months in the first century too', () => {
+  const { length, [11]: last } = bucketsOf(range({ start: '0099-02-01', end: '0100-01-31', interval: 'month' }))
+  expect([length, last?.label]).toEqual([12, '0100-01'])
+})
+
 it('a range reaches to the present without an end', () => {
   const reaching = [{ days: 7 }, { hours: 3 }, { start: '2026-11-19' }]
   const ending = [

@@ -216,6 +216,7 @@ describe('pages', () => {
       { anonymous_id: 'v', ...v, conversion_count: 1, first_seen_at: at(500), last_seen_at: at(590) },
     ])
     expect(await ask().people({ limit: '1', before_anonymous_id: 'u' })).toMatchObject([{ anonymous_id: 'v', ...v }])
+    await expect(ask().people({ before_id: '1', before_anonymous_id: 'u' })).rejects.toThrow('422 ')
   })
 
   test('search e-mail, name, company, source and campaign, whatever the case and signs', async () => {

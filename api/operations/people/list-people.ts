@@ -16,6 +16,8 @@ import { findContact } from '../../../postgres/tables/people/contacts.ts'
 import { listContacts } from '../../../postgres/tables/people/list-contacts.ts'
 import { serializeContact } from '../../../postgres/tables/people/serialize-contact.ts'
 import { sumRevenueOfPeople } from '../../../postgres/tables/revenue/revenue-of-people.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import {
@@ -45,7 +47,7 @@ const PeopleQuery = z.object({
     .string()
     .max(identifierLengthMax)
     .optional()
-    .meta({ description: 'The same after an anonymous visitor.' }),
+    .meta({ description: 'The same after an anonymous visitor: one of the two.' }),
 })
 
 type PeopleContext = Context<{ readonly query: typeof PeopleQuery }>
@@ -63,6 +65,9 @@ export const listPeople = defineOperation({
   output: z.array(Person),
   async handle(context) {
     const { query, workspace, stores } = context
+    if (query.before_id !== undefined && query.before_anonymous_id !== undefined) {
+      throw invalid([valueError(['query'], null, 'At most one of before_id and before_anonymous_id may be sent')])
+    }
     const rows = await readableVisitors(context)
     const before = await beginOf(context, rows)
     if (before === undefined) return []

@@ -9,7 +9,7 @@ import { createSignInLink } from '../postgres/tables/members/owner-sessions.ts'
 import { bindSecretKey, forgetLostKey, requireSecretKey } from '../postgres/tables/operation/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
-import { isLoopback } from '../runtime/loopback.ts'
+import { isEveryAddress, isLoopback } from '../runtime/loopback.ts'
 import { shortLinkPathOf } from '../runtime/public-hosts.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
@@ -252,7 +252,7 @@ function addressesOf(config: Config, port: number): Addresses {
 
 /** Where the front listens on another address alone, `localhost` leads nowhere. */
 function localNameOf(host: string): string {
-  if (['127.0.0.1', '::1', 'localhost', '0.0.0.0', '::'].includes(host)) return 'localhost'
+  if (['127.0.0.1', '::1', 'localhost'].includes(host) || isEveryAddress(host)) return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 

@@ -4,6 +4,7 @@ import { BlockList, isIPv6 } from 'node:net'
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { type Refusal, refusals } from '../../runtime/http/refusals.ts'
 import { unparsedRefusals } from '../../runtime/http/unparsed.ts'
+import { isEveryAddress } from '../../runtime/loopback.ts'
 
 /**
  * Why a service can't be given such headers: it only sees the first of two hosts, knows no coding of a body but chunks, and may
@@ -33,7 +34,7 @@ interface HeaderOptions {
  */
 export function makeHeaderPreparer({ countryHeader, trustedProxies, host }: HeaderOptions) {
   const trusted = rangesOf(trustedProxies)
-  const isOneAddress = !['0.0.0.0', '::'].includes(host)
+  const isOneAddress = !isEveryAddress(host)
   const placeHeaders = Object.values(placeHeadersOf(countryHeader))
 
   return ({ headers, socket, httpVersion }: IncomingMessage, response: ServerResponse): void => {

@@ -20,6 +20,7 @@ import { inTurn } from '../../runtime/http/in-turn.ts'
 import { endLingering } from '../../runtime/http/linger.ts'
 import type { Refusal } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
+import { isEveryAddress } from '../../runtime/loopback.ts'
 import { problems } from '../../schemas/errors/problems.ts'
 import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
 import { trackingHeadersMax } from '../../schemas/limits/ingest-limits.ts'
@@ -155,13 +156,14 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const servers = [await listen(options.host === 'localhost' ? '127.0.0.1' : options.host, options.port)]
   const { port } = servers[0]!.address() as AddressInfo
   // `localhost` is ::1 first on many systems, and nothing else on some; where that isn't there, 127.0.0.1 is enough.
-  if (['127.0.0.1', 'localhost', '0.0.0.0'].includes(options.host))
+  const isEveryIpv4 = isEveryAddress(options.host) && !options.host.includes(':')
+  if (isEveryIpv4 || ['127.0.0.1', 'localhost'].includes(options.host))
     await listen('::1', port).then(
       (server) => servers.push(server),
       (error: Error) => {
         // Otherwise `localhost` would lead to another program there. One for others may have a proxy for IPv6 beside it.
         const isTaken = (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
-        if (isTaken && options.host !== '0.0.0.0') throw error
+        if (isTaken && !isEveryIpv4) throw error
       },
     )
 

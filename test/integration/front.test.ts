@@ -402,7 +402,7 @@ test('short links go to ingest: under `/l`, under a path of their own, or right 
   }
 })
 
-test.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
+test.each(['127.0.0.1', 'localhost', '0.0.0.0', '0'])(
   'a front on %s answers at both addresses of localhost',
   async (host) => {
     const local = await startFront({ ...options, host })

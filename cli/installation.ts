@@ -32,6 +32,7 @@ export interface Installation {
   readonly config: Config
   /** The data folder as an absolute path. */
   readonly dataDir: string
+  databaseUrl(): string
   postgres(): Postgres
   clickhouse(): ClickHouse
   /**
@@ -124,8 +125,9 @@ export function openInstallation(config: Config, given: Partial<StoreDeadlines> 
   const installation: Installation = {
     config,
     dataDir,
+    databaseUrl: () => locate('DATABASE_URL', config.databaseUrl, 'database_url'),
     postgres: () => {
-      postgres ??= connectPostgres(locate('DATABASE_URL', config.databaseUrl, 'database_url'), {
+      postgres ??= connectPostgres(installation.databaseUrl(), {
         max: 2,
         deadlineMs: deadlines.postgresMs,
       })

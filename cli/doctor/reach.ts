@@ -1,8 +1,9 @@
 /** Whether each store answers, with which version and how fast, and how far its clock is from this machine's. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { readClickHouseClock } from '../../clickhouse/clock.ts'
-import type { Postgres } from '../../postgres/client.ts'
+import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { readPostgresClock } from '../../postgres/clock.ts'
+import { withDeadline } from '../../runtime/shutdown.ts'
 import { clockOffFailMs, clockOffWarnMs, probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import { CommandFailed } from '../command.ts'
 import type { Installation } from '../installation.ts'
@@ -35,6 +36,8 @@ interface Probe<Store> {
 
 const pings = 3
 const withinProbe = { deadlineMs: probeDeadlineMs }
+/** Later the store's own client gives up, without a deadline in its text. */
+const endMs = 500
 
 /**
  * @param wrong settings that can't be used: a store with a wrong URL isn't looked for, and the setting's own finding says why
@@ -48,7 +51,9 @@ export async function reachStores(
   const postgres: Probe<Postgres> = {
     check: 'postgres',
     setting: 'DATABASE_URL',
-    open: installation.postgres,
+    // A connection of its own: others are waited for as long as a person at a command line waits.
+    open: () => connectPostgres(installation.databaseUrl(), { max: 1, deadlineMs: probeDeadlineMs + endMs }),
+    close: (pg) => void pg.close(),
     ping: (pg) => pg.query('SELECT 1', [], withinProbe),
     version: async (pg) => (await pg.query<{ server_version: string }>('SHOW server_version'))[0]!.server_version,
     oldest: '15',
@@ -80,7 +85,8 @@ export async function reachStores(
   }
   const looked = await Promise.all([
     look(postgres, wrong, (pg) => {
-      reached.pg = pg
+      void pg.close()
+      reached.pg = installation.postgres()
     }),
     look(clickhouse, wrong, (ch) => {
       reached.ch = ch
@@ -102,7 +108,7 @@ async function look<Store>(
   try {
     const store = open()
     opened = store
-    await ping(store)
+    await withDeadline(ping(store), probeDeadlineMs, 'its answer')
     const latencies: number[] = []
     for (let at = 0; at < pings; at++) {
       const startedAt = performance.now()

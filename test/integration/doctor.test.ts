@@ -18,6 +18,7 @@ import { insertReportRecipient } from '../../postgres/tables/messages/report-rec
 import { advanceMark, leaseSegments } from '../../postgres/tables/operation/segment-leases.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import { probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { runSvc, storeSettings } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -133,6 +134,7 @@ describe('a store that is away', () => {
     }
     const { code, wrong } = await examine(hanging, { postgresMs: 1_000 })
     expect(wrong.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
+    expect(wrong[0]!.text).toContain(`its answer took longer than ${probeDeadlineMs} ms`)
     expect(code).toBe(1)
   })
 

@@ -98,7 +98,7 @@ export function makeDashboardRoute(
   const codes = makeSecondFactorCodes({ box: factorBox, clock, limiter: signInLimiter })
   const audit = makeAccountAudit(gateway)
   const context: PageContext = { pg, clock, authenticator, gate, codes, audit, knownBrowsers, isSecure }
-  const signIn = makeSignIn({ ...context, isMailSetUp, proxies })
+  const signIn = makeSignIn({ ...context, isMailSetUp, proxies, apiHost: () => config.apiHost })
   const signInStep = makeSignInStep(context)
   const joining = makeJoin(context)
   const password = makePasswordChange(context)

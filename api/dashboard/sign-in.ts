@@ -1,5 +1,4 @@
 /** Signs a member's browser in: by a link on this machine, or by e-mail and password from anywhere. */
-import { isIP } from 'node:net'
 import { findOwnerPassword, lockPassword } from '../../postgres/tables/members/owner-passwords.ts'
 import { beginBrowserSession, signInByLink } from '../../postgres/tables/members/owner-sessions.ts'
 import { isSecondFactorOn } from '../../postgres/tables/members/second-factors.ts'
@@ -9,6 +8,7 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
+import { isLoopback } from '../../runtime/loopback.ts'
 import { passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
@@ -23,6 +23,7 @@ export const signInPath = '/dashboard/sign-in'
 interface SignInContext extends PageContext {
   readonly proxies: TrustedProxies
   isMailSetUp(): boolean
+  apiHost(): string
 }
 
 /** A page of the dashboard: one path below it, and a query. Without `//`, backslash or control character it is of no other site. */
@@ -52,9 +53,18 @@ export function pageAfter(next: string | null): string {
   return next !== null && next.length <= signInNextLengthMax && ownPage.test(next) ? next : '/dashboard'
 }
 
-export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, isMailSetUp }: SignInContext) {
+export function makeSignIn(context: SignInContext) {
+  const { pg, gate, clock, proxies, knownBrowsers, isSecure, isMailSetUp, apiHost } = context
+
   function page(state: Parameters<typeof signInPage>[0], next?: string): HttpReply {
     return signInPage(state, { ...(next !== undefined && { next }), isMailSetUp: isMailSetUp() })
+  }
+
+  /**
+   * Links name an address of this machine, where no TLS ends. There browsers keep no `Secure` cookie, but at names of loopback.
+   */
+  function isSecureAt(host = ''): boolean {
+    return isSecure() && (host === new URL(apiHost()).host || isLoopback(host.replace(/:\d+$/, '')))
   }
 
   /** Links work only for requests to this machine's own address, a tunnel included. */
@@ -66,7 +76,8 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
     if (!isLoopback(addressOf(head, { proxies }))) return page(403)
     const session = await pg.transaction((tx) => signInByLink(tx, token, arrivingBrowser(head.headers), clock.now()))
     // No code is asked for: whoever makes links on the machine may turn the second factor off, too.
-    return session === null ? page(410) : redirect(next, [sessionCookie(session, isSecure())])
+    if (session === null) return page(410)
+    return redirect(next, [sessionCookie(session, isSecureAt(head.headers.get('host')))])
   }
 
   /** Neither the answer nor its timing reveals whether the e-mail exists. */
@@ -103,9 +114,4 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
 /** After a form, a browser asks for the page with GET. */
 export function redirect(location: string, cookies: readonly string[] = []): HttpReply {
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store' }, cookies }
-}
-
-function isLoopback(address: string): boolean {
-  const bare = address.replace(/^::ffff:/, '')
-  return bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }

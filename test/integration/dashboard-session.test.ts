@@ -10,8 +10,9 @@ import { inboxRowsPerErasure } from '../../schemas/limits/people-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { scopesOfRoles } from '../../schemas/roles.ts'
 import { timeZoneNames } from '../../schemas/time/time-zone-name.ts'
-import { makeKey, makeWorkspace, operationsOfSessions, setUpApi } from '../support/api.ts'
+import { makeKey, makeWorkspace, operationsOfSessions, setUpApi, testApiHost } from '../support/api.ts'
 import { setUpMembers } from '../support/members.ts'
+import { exchange } from '../support/raw-http.ts'
 
 let now = Date.now()
 const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
@@ -50,6 +51,18 @@ test('a link signs in once, within its time, from this machine', async () => {
   now += signInLinkMs + 1
   for (const over of [token, late, 'nothing']) expect(await statusOf(`?token=${over}`)).toBe(410)
   expect(await statusOf('')).toBe(200)
+})
+
+test('a link at an address of this machine alone gets a cookie that browsers keep without TLS', async () => {
+  const isSecureAt = async (host: string) => {
+    const token = (await createSignInLink(stores.pg, mine.workspaceId, now))!
+    const head = `GET /dashboard/sign-in?token=${token} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    return /^set-cookie: svc_session=.*; Secure\r$/im.test(
+      (await exchange(api.port, [head], { until: '\r\n\r\n' })).text,
+    )
+  }
+  const { host } = new URL(testApiHost)
+  expect(await Promise.all([host, 'localhost:8080', '192.168.1.5:8080'].map(isSecureAt))).toEqual([true, true, false])
 })
 
 test('sign-in leads back to the page that was asked for, and to no other site', async () => {

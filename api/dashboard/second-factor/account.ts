@@ -42,6 +42,8 @@ interface Asking {
   readonly session: Authenticated
   readonly hash: string
   readonly factor: SecondFactor | null
+  /** Empty where none is being set up. */
+  readonly secret: string
   readonly demand: Demand
   /** The page that it leads on to. */
   readonly next: string
@@ -59,14 +61,15 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     const hash = await findPasswordHash(pg, session.ownerId)
     const demand = await demandOn(session)
     if (hash === null) return secondFactorPage(409, { demand, next, query })
-    const factor = shownOf(await findSecondFactor(pg, session.ownerId, clock.now()))
-    return { session, hash, factor, demand, next, query }
+    return { session, hash, ...(await readFactor(session.ownerId)), demand, next, query }
   }
 
   /** One that is being set up under a SECRET_KEY that was lost can't be shown: it is begun anew. */
-  function shownOf(factor: SecondFactor | null): SecondFactor | null {
-    const isReadable = factor === null || factor.enabledAt !== null || box.open(factor.sealed) !== null
-    return isReadable ? factor : null
+  async function readFactor(ownerId: number): Promise<Pick<Asking, 'factor' | 'secret'>> {
+    const factor = await findSecondFactor(pg, ownerId, clock.now())
+    if (factor === null || factor.enabledAt !== null) return { factor, secret: '' }
+    const secret = box.open(factor.sealed)
+    return secret === null ? { factor: null, secret: '' } : { factor, secret }
   }
 
   async function demandOn({ ownerId, lacksFactor, isMember, workspace }: Authenticated): Promise<Demand> {
@@ -76,13 +79,15 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     return { requiredBy, refused: { workspace: workspace.name, others } }
   }
 
-  function page(state: PageState, { session: { name: email }, factor, ...asked }: Omit<Asking, 'hash'>): HttpReply {
+  function page(
+    state: PageState,
+    { session: { name: email }, factor, secret, ...asked }: Omit<Asking, 'hash'>,
+  ): HttpReply {
     if (factor === null) return secondFactorPage(state, { ...asked, account: { email } })
     const { enabledAt, recoveryCodesLeft } = factor
     if (enabledAt !== null) {
       return secondFactorPage(state, { ...asked, account: { email, on: { since: enabledAt, recoveryCodesLeft } } })
     }
-    const secret = box.open(factor.sealed)!
     return secondFactorPage(state, {
       ...asked,
       account: { email, begun: { secret, uri: totpUri(secret, issuer(), email) } },
@@ -136,8 +141,8 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     })
     if ('done' in attempt) {
       if (attempt.done) return recoveryCodesPage(made.codes, 'on', asked)
-      const now = await findSecondFactor(pg, ownerId, clock.now())
-      return page(now?.enabledAt == null ? 422 : 'on', { ...asked, factor: now })
+      const now = await readFactor(ownerId)
+      return page(now.factor?.enabledAt == null ? 422 : 'on', { ...asked, ...now })
     }
     return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)
   }

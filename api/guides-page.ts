@@ -1,7 +1,7 @@
 /** The guides as pages for people: the text that `npm run build` rendered, between the list of guides and its own parts. */
 import { readFile } from 'node:fs/promises'
 import { projectFile } from '../runtime/paths.ts'
-import { escapeHtml } from '../schemas/install-snippet.ts'
+import { escapeHtml } from '../schemas/escape-html.ts'
 
 /** By section and name what one finds in a guide. */
 export type GuideList = Readonly<Record<string, Readonly<Record<string, string>>>>

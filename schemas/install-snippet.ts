@@ -2,6 +2,7 @@
  * The snippet by which sites load the browser script: in the overview, on the demo's pages, and in the output of `npm
  * start`.
  */
+import { escapeHtml } from './escape-html.ts'
 
 /** The script's address with a workspace's public key. */
 export function scriptUrlOf(apiHost: string, trackingKey: string): string {
@@ -17,10 +18,4 @@ export function snippetOf(scriptUrl: string): string {
 export function pixelSnippetOf(scriptUrl: string, trackingKey: string): string {
   const src = escapeHtml(`${scriptUrl.split('/svc.js', 1)[0]}/api/v1/growth/pixel?tracking_key=${trackingKey}`)
   return `<noscript><img src="${src}" alt="" width="1" height="1" referrerpolicy="no-referrer-when-downgrade"></noscript>`
-}
-
-/** A text as it stands in HTML, within an attribute as well. */
-export function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-  return text.replace(/[&<>"']/g, (char) => entities[char]!)
 }

@@ -1,7 +1,7 @@
 /** The page of an invitation: plain HTML, which runs no script. */
 import type { OpenInvitation } from '../../postgres/tables/members/invitations.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import { fault, plainPage } from './pages.ts'

@@ -1,7 +1,7 @@
 /** The HTML pages of the dashboard: the shell that its script fills, for members and by a shared link, and the sign-in page. */
 import { randomBytes } from 'node:crypto'
 import type { HttpReply } from '../../runtime/http/reply.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { figurePages, sharedAddress } from '../../schemas/shared-pages.ts'

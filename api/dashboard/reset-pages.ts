@@ -1,6 +1,6 @@
 /** The pages of a forgotten password: plain HTML, which runs no script. */
 import type { HttpReply } from '../../runtime/http/reply.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { fault, forgotPath, newPasswordFields, plainPage } from './pages.ts'
 

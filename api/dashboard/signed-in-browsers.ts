@@ -11,7 +11,7 @@ import {
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 import { inWorkspaceOf } from '../../schemas/workspace-address.ts'
 import type { PageContext } from './page-context.ts'
 import { plainPage } from './pages.ts'

@@ -1,6 +1,6 @@
 /** The HTML pages that short links answer with, where they don't redirect. They have no script, no style and no cookie. */
 import type { HttpReply } from '../../runtime/http/reply.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { ShownPreview } from '../tables/link-target.ts'
 

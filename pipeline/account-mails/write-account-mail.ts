@@ -3,7 +3,7 @@
  * wrote: they are cut, lose what could break a line or turn the direction of writing, and are escaped. Pure.
  */
 import type { OpenInvitation } from '../../postgres/tables/members/invitations.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import type { Mail } from '../reports/mailer.ts'
 import { plain } from '../reports/message.ts'

@@ -1,5 +1,5 @@
 /** How reports and alerts look as mails: plain text, and the same as simple HTML without images. Pure; test/unit/report-mail.test.ts. */
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 import type { Mail } from './mailer.ts'
 import type { Message } from './message.ts'
 

@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Marked, type Tokens } from 'marked'
 import { projectFile } from '../../runtime/paths.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../schemas/escape-html.ts'
 
 /** A guide as the file has it, by its name. api/guides.ts puts the page around it. */
 interface RenderedGuide {

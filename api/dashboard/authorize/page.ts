@@ -1,6 +1,6 @@
 /** The page on which a person lets an app in, or doesn't: plain HTML, which runs no script. */
 import type { HttpReply } from '../../../runtime/http/reply.ts'
-import { escapeHtml } from '../../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../../schemas/escape-html.ts'
 import type { Scope } from '../../../schemas/scopes.ts'
 import { authorizePath } from '../../oauth/metadata.ts'
 import { shownTarget } from '../../oauth/redirect-uris.ts'

@@ -1,7 +1,7 @@
 /** The account's page of the second factor: plain HTML, which runs no script. The QR code is an image within it. */
 import { renderSVG } from 'uqr'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
-import { escapeHtml } from '../../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../../schemas/escape-html.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
 import { inWorkspace, inWorkspaceOf } from '../../../schemas/workspace-address.ts'
 import { fault, focusedField, plainPage } from '../pages.ts'

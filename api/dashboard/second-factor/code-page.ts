@@ -1,6 +1,6 @@
 /** The second page of a sign-in: plain HTML, which runs no script. */
 import type { HttpReply } from '../../../runtime/http/reply.ts'
-import { escapeHtml } from '../../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../../schemas/escape-html.ts'
 import { fault, focusedField, plainPage } from '../pages.ts'
 import { codePath } from './step-cookie.ts'
 

@@ -1,6 +1,6 @@
 /** The page on which an owner removes a member's second factor: plain HTML, which runs no script. */
 import type { HttpReply } from '../../../runtime/http/reply.ts'
-import { escapeHtml } from '../../../schemas/install-snippet.ts'
+import { escapeHtml } from '../../../schemas/escape-html.ts'
 import { inWorkspace } from '../../../schemas/workspace-address.ts'
 import { fault, plainPage } from '../pages.ts'
 import { codeField, passwordFields, sharedTexts } from './account-page.ts'

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { acceptedWeights } from '../runtime/http/accept.ts'
 import { projectFile } from '../runtime/paths.ts'
-import { escapeHtml } from '../schemas/install-snippet.ts'
+import { escapeHtml } from '../schemas/escape-html.ts'
 import { type GuideList, guideHtml, guideIndexHtml, guideStyle } from './guides-page.ts'
 import { type PageSource, type StaticPage, staticPages } from './static-pages.ts'
 

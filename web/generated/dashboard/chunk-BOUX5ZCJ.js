@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-var p=1*6e4;var i=10*6e4;var c=10*6e4;var M=100;var n=2048,r=120,h=12*(n+4*r)+200,l=12*n;var g=32*1048576;var L=16*1048576;var k=16*1048576;var d=15*6e4,w=30*864e5,m=10*6e4;var y=15*6e4;var u=180*864e5;var B=7*864e5;var T=16*1024;var _=1*1048576,f=1*1024,I=2*1e3;var b=1*6e4;export{M as a,r as b};

@@ -8,7 +8,7 @@ import { setUpApi } from '../support/api.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { addEvents } from '../support/fold.ts'
 
-const { stores, api, mine } = setUpApi()
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const hour = 3_600_000
 const now = Date.now() - hour
 

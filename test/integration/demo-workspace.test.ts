@@ -6,7 +6,7 @@ import { setUpApi, startApi } from '../support/api.ts'
 import { setUpMembers } from '../support/members.ts'
 import { settlePeople } from '../support/people.ts'
 
-const { stores, api, mine } = setUpApi()
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 
 /** Asks for the demo, as the owner, at an API that knows of no other. */
 async function demoAt(ownApi = api) {

@@ -19,7 +19,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 const now = Date.parse('2026-11-20T14:25:00Z')
 const later = now + 30 * 60_000
 
-const stores = setUpStores()
+const stores = setUpStores({ hasYearlyParts: true })
 let workspace: TestWorkspace
 beforeAll(async () => {
   workspace = await makeTestWorkspace(stores, {})

@@ -16,7 +16,7 @@ const day = 86_400_000
 /** In short every third call is held up. */
 const callsApart = isLong ? 1 : 3
 
-const stores = setUpStores()
+const stores = setUpStores({ hasYearlyParts: true })
 
 /** Stores in which `meanwhile` happens before one of the calls: the one that it is told of by its number and its text. */
 function heldUpAt(isHere: (nth: number, sql: string) => boolean, meanwhile: () => Promise<unknown>) {

@@ -15,7 +15,7 @@ const days = 10
 const until = Math.floor(Date.now() / 86_400_000 - 0.5) * 86_400_000 + 43_200_000
 const shape = `--events 10000 --workspaces 3 --days ${days} --until ${new Date(until).toISOString()}`
 
-const stores = setUpStores()
+const stores = setUpStores({ hasYearlyParts: true })
 let seeded: SeedResult
 beforeAll(async () => {
   seeded = (await svc(`seed ${shape} --json`)).json()

@@ -14,7 +14,7 @@ import type { Overview } from '../support/overview.ts'
 
 const now = Date.parse('2026-11-20T14:25:00Z')
 const hour = 3_600_000
-const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: { now: () => now } })
 const { askAs, cookieOf, signInOwner, invite, join, makeMember } = setUpMembers({ stores, api, now: () => now })
 type Ask = ReturnType<typeof askAs>
 

@@ -349,21 +349,19 @@ test(
       ids.push(await schedulePost(ask, { caption, thread, accounts }))
     }
     let before = held
-    let pipeline = await start()
     for (let kill = 0; kill < kills; kill++) {
+      const killed = await start()
       await expect.poll(() => held - before, reachedWithin).toBeGreaterThanOrEqual(heldEach)
-      await pipeline.kill()
+      await killed.kill()
       // As an hour later: the look-up alone tells.
       mastodon.forgetKeys()
       // Claims of the one that was killed run out.
       await stores.pg.query(`UPDATE post_targets SET next_attempt_at = now() WHERE status = 'publishing'`)
       before = held
-      pipeline = await start()
     }
     for (const server of [mastodon, bluesky, x]) server.hinder = () => undefined
-    await pipeline.kill()
     await passLeases()
-    pipeline = await start()
+    const pipeline = await start()
     for (const id of ids) expect((await endedPost(ask, id, 120_000)).status).toBe('published')
     const rkeyOf = (uri: string | undefined) => uri?.split('/').at(-1)
     const sent = {

@@ -91,8 +91,10 @@ async function runNode(): Promise<void> {
   const held = () => [...leases.values()].flatMap((each) => each.held())
   const raiseAboveUsed = () =>
     raiseLeasesAboveUsed({ clickhouse, held }, (above) => raiseLeases(pg, above, segmentLeaseSize), log)
-  // Also where this node needs no lease: before another, newer node takes one.
-  await raiseAboveUsed()
+  // The front of `npm start` has no store: it is told which hosts are to come here.
+  const domains = makeDomains(thread, pg, true, (hosts) => process.send?.({ type: 'short_domains', hosts }))
+  // Leases also where this node needs none: before another, newer node takes one. At once: each may wait for Postgres.
+  await Promise.all([raiseAboveUsed(), domains.start()])
   const shipping = {
     nodeFolder: folder,
     fileBytes: logFileBytes,
@@ -124,9 +126,6 @@ async function runNode(): Promise<void> {
       ...thread.watched.streamHooks(stream),
     }),
   }
-  // The front of `npm start` has no store: it is told which hosts are to come here.
-  const domains = makeDomains(thread, pg, true, (hosts) => process.send?.({ type: 'short_domains', hosts }))
-  await domains.start()
   const receiving =
     config.ingestWorkers === 1
       ? await receiveInOneThread(node, () => openTables(thread, pg, true, domains))

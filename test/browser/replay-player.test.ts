@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { Frame, Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goBy, goWithin, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { askAnew, goBy, goWithin, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
@@ -306,6 +306,7 @@ test('a replay that can’t be read says why and is tried again, by itself where
   // First they fail, then there are newer ones alone.
   await dashboard.waitForSelector(`${beside} .failure:has-text("Internal error")`)
   areNewer = true
+  await askAnew(dashboard)
   await dashboard.waitForSelector(`${beside} >> text=These events are too old`)
   await goWithin(dashboard, '/dashboard/replays?path=/nowhere')
   await dashboard.fill('[name="min_seconds"]', ' 3')

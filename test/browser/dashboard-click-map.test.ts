@@ -107,6 +107,9 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
   await dashboard.fill('input[name="path"]', '/nowhere')
   await dashboard.keyboard.press('Enter')
   await dashboard.waitForSelector(`${list('No recordings')} >> text=Replay is off`)
+  // Its words stand in one line of text, not apart.
+  const displayOfHeading = `getComputedStyle(document.querySelector('${list('No recordings')} h2')).display`
+  expect(await dashboard.evaluate(displayOfHeading)).toBe('block')
   await dashboard.click('main >> text=Replays')
   await dashboard.waitForURL('**/dashboard/replays?path=%2Fnowhere')
   await dashboard.click('main >> text=Click map')

@@ -69,6 +69,8 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
   await page.keyboard.press('Enter')
   await expect.poll(rows).toEqual(['shoes202.3'])
   await page.waitForSelector(`${panel} h2:focus:has-text("Search terms of /shoes")`)
+  // Its words stand in one line of text, not apart.
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('${panel} h2')).display`)).toBe('block')
   expect(await violations(page)).toEqual([])
   await page.click(`${panel} >> text=All`)
   await expect.poll(rows).toEqual(['/shoes602.3', `${root}/302.3`])

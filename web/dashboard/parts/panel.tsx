@@ -1,8 +1,9 @@
 /** A section of a page, named by its heading. */
 import { type ComponentChildren, createContext } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useRef } from 'preact/hooks'
 import type { Failed } from '../requests/query.ts'
 import { Failure, Refusal } from './failure.tsx'
+import { Steady } from './steady.tsx'
 
 interface PanelProps {
   readonly title: string
@@ -21,21 +22,24 @@ interface PanelProps {
 }
 
 export function Panel({ title, label, action, failure, refusal = '', isBusy, isComing, children }: PanelProps) {
+  const place = useRef<HTMLElement>(null)
   return (
-    <section class={isComing ? 'panel coming' : 'panel'} aria-label={title} aria-busy={isBusy}>
-      <PanelTitle>
-        {title}
-        {label && <span class="label">{label}</span>}
-        {action && (
-          <button type="button" onClick={action[1]}>
-            {action[0]}
-          </button>
-        )}
-      </PanelTitle>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
-      {children}
-    </section>
+    <Steady isComing={isComing} place={place}>
+      <section ref={place} class={isComing ? 'panel coming' : 'panel'} aria-label={title} aria-busy={isBusy}>
+        <PanelTitle>
+          {title}
+          {label && <span class="label">{label}</span>}
+          {action && (
+            <button type="button" onClick={action[1]}>
+              {action[0]}
+            </button>
+          )}
+        </PanelTitle>
+        {failure && <Failure {...failure} />}
+        <Refusal text={refusal} />
+        {children}
+      </section>
+    </Steady>
   )
 }
 

@@ -84,6 +84,8 @@ function PreviewOfEntries() {
     const url = data.get('url')
     setAwaited(true)
     const sent = await fetchOnce<Preview>('/feeds/preview', { url, template: data.get('template') })
+    // It was closed meanwhile: nobody waits for the preview any more.
+    if (!form.isConnected) return
     setAwaited(false)
     done(sent)
     setPreview('made' in sent ? sent.made : undefined)

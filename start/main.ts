@@ -2,6 +2,8 @@
  * `npm start`: the whole product on this machine. Starts the stores that aren't given by a URL, brings the schemas up to
  * date, and makes a first workspace. Then it keeps the services running behind one port, until Ctrl-C.
  */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { readConfig, SettingError } from '../runtime/config.ts'
 import { StartRefused, takeDataFolder } from './data-folder.ts'
 import { makeProduct } from './product.ts'
@@ -9,8 +11,12 @@ import { greet, say } from './say.ts'
 
 async function main(): Promise<void> {
   const config = readConfig()
-  if (config.nodeEnv === 'production' && !config.secretKey)
-    throw new SettingError('SECRET_KEY must be set in production')
+  if (config.nodeEnv === 'production' && !config.secretKey) {
+    const kept = join(config.dataDir, 'secret.key')
+    throw new SettingError(
+      `SECRET_KEY must be set in production${existsSync(kept) ? `: ${kept} has that of the data` : ''}`,
+    )
+  }
   const folder = takeDataFolder(config.dataDir)
   const product = makeProduct(config, folder)
 

@@ -177,6 +177,12 @@ test('names a setting that is wrong, in one line', async () => {
   })
 })
 
+test('in production, a folder that began without SECRET_KEY is told where its key is', async () => {
+  const lines = [`SECRET_KEY must be set in production: ${join(dataDir, 'secret.key')} has that of the data`]
+  const env = { DATA_DIR: dataDir, NODE_ENV: 'production', SECRET_KEY: '' }
+  expect(await refusedStart(env)).toEqual({ code: 1, lines })
+})
+
 test('a folder for everybody that has other files is refused, and keeps its mode', async () => {
   writeFileSync(join(othersFolder, 'letter.txt'), '')
   chmodSync(othersFolder, 0o1777)

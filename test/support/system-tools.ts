@@ -18,9 +18,13 @@ function findTool(name: string): string | undefined {
 /** Makes `folder` a file system of its own of so many bytes, in memory. Returns why that can't be done, or nothing. */
 export function mountSmallDisk(folder: string, bytes: number): string | undefined {
   mkdirSync(folder, { recursive: true })
-  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder], {
-    encoding: 'utf8',
-  })
+  const { status, stderr, error } = spawnSync(
+    'mount',
+    ['-t', 'tmpfs', '-o', `size=${bytes},mode=0755`, 'tmpfs', folder],
+    {
+      encoding: 'utf8',
+    },
+  )
   if (status === 0) return undefined
   return `needs the right to mount a tmpfs: ${(error?.message ?? stderr).trim()}`
 }

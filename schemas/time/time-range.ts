@@ -159,12 +159,19 @@ function previousOf({ start, end }: Span, query: RangeQuery, timeZone: string): 
   return { start: from, end: Math.max(from, Math.min(to, start)) }
 }
 
-/** The same local dates and times of the year before; 29 February is the 28th there. Cut where the range begins. */
+/**
+ * The same local dates and times of the year before; 29 February is the 28th there, which stays whole before an end at the
+ * 29th's midnight. Cut where the range begins.
+ */
 function aYearBefore({ start, end }: Span, timeZone: string): Span {
-  const [from, to] = [start, end].map((moment) => {
+  const sameTime = (moment: number) => {
     const day = localDayAt(moment, timeZone)
     return addLocalDays(moment, dayAYearBefore(day) - day, timeZone)
-  }) as [number, number]
+  }
+  const from = sameTime(start)
+  const lastDay = localDayAt(end - 1, timeZone)
+  const isBeforeLeapDay = lastDay < localDayAt(end, timeZone) && dayAYearBefore(lastDay) === dayAYearBefore(lastDay + 1)
+  const to = isBeforeLeapDay ? startOfLocalDay(dayAYearBefore(lastDay) + 1, timeZone) : sameTime(end)
   return { start: from, end: Math.max(from, Math.min(to, start)) }
 }
 

@@ -46,7 +46,10 @@ export function computeOverview(facts: Facts, query: OverviewQuery, workspace: O
       ...count(span),
       live_visitors: liveVisitors(inSpan(whole, { start: readable.events, end: now + 1 }), now),
       range: { ...span, timezone, bucket: bucketSizeOf(span, query, timezone) },
-      previous: query.compare === 'none' || previous.start < readable.events ? null : count(previous),
+      previous:
+        query.compare === 'none' || previous.start < readable.events || previous.start === previous.end
+          ? null
+          : count(previous),
     },
     traffic_series: buckets.map((bucket) => ({
       ...bucket,

@@ -76,7 +76,10 @@ export function previousOf({ start, end }: Span, query: OverviewQuery, timezone:
   const { days = 30 } = query
   if (query.compare === 'year') {
     const from = aYearBefore(start, timezone)
-    return { start: from, end: Math.max(from, Math.min(aYearBefore(end, timezone), start)) }
+    // An end at the midnight of 29 February is that of the 28th's end.
+    const isLeapMidnight = isLeapDay(end, timezone) && !isLeapDay(end - 1, timezone)
+    const to = isLeapMidnight ? aYearBefore(end - 1, timezone) + 1 : aYearBefore(end, timezone)
+    return { start: from, end: Math.max(from, Math.min(to, start)) }
   }
   const isDays = query.start === undefined && query.end === undefined && query.hours === undefined
   if (!isDays) return { start: start - (end - start), end: start }
@@ -86,10 +89,13 @@ export function previousOf({ start, end }: Span, query: OverviewQuery, timezone:
   }
 }
 
+function isLeapDay(instant: number, timezone: string): boolean {
+  return new Date(localAt(timezone, instant)).toISOString().slice(5, 10) === '02-29'
+}
+
 function aYearBefore(instant: number, timezone: string): number {
   const local = new Date(localAt(timezone, instant))
-  const isLeapDay = local.getUTCMonth() === 1 && local.getUTCDate() === 29
-  if (isLeapDay) local.setUTCDate(28)
+  if (isLeapDay(instant, timezone)) local.setUTCDate(28)
   local.setUTCFullYear(local.getUTCFullYear() - 1)
   return instantOf(timezone, local.getTime())
 }

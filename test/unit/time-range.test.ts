@@ -31,6 +31,17 @@ it('a range reaches to the present without an end', () => {
   expect([...reaching, ...ending].map((query) => range(query).endsNow)).toEqual([true, true, true, false, false, false])
 })
 
+it('the year before has whole days as the range has, also before a leap day and on it', () => {
+  const before = (start: string, end: string) => {
+    const { previous } = range({ start, end, compare: 'year' }, 'America/New_York')
+    return [previous.start, previous.end].map((moment) => new Date(moment).toISOString().slice(0, 16))
+  }
+  expect(before('2024-02-28', '2024-02-28')).toEqual(['2023-02-28T05:00', '2023-03-01T05:00'])
+  expect(before('2024-02-29', '2024-02-29')).toEqual(['2023-02-28T05:00', '2023-03-01T05:00'])
+  expect(before('2024-02-01', '2024-02-29T12:00')).toEqual(['2023-02-01T05:00', '2023-02-28T17:00'])
+  expect(before('2024-02-28T18:00', '2024-02-28')).toEqual(['2023-02-28T23:00', '2023-03-01T05:00'])
+})
+
 describe('a range that is refused', () => {
   it('names start when it isn’t before end', () => {
     const text = 'start must be before end'

@@ -70,20 +70,8 @@ export interface Installation {
   close(): Promise<void>
 }
 
-/** How long commands wait for stores that hang. */
-export interface StoreDeadlines {
-  readonly postgresMs: number
-  /** For a first word of ClickHouse's. */
-  readonly clickhouseHelloMs: number
-}
-
-const usualDeadlines: StoreDeadlines = {
-  postgresMs: commandPostgresDeadlineMs,
-  clickhouseHelloMs: clickhouseHelloDeadlineMs,
-}
-
-export function openInstallation(config: Config, given: Partial<StoreDeadlines> = {}): Installation {
-  const deadlines = { ...usualDeadlines, ...given }
+/** @param clickhouseHelloMs how long a command waits for a first word of ClickHouse's */
+export function openInstallation(config: Config, clickhouseHelloMs = clickhouseHelloDeadlineMs): Installation {
   const dataDir = resolve(config.dataDir)
   let running: RunningProduct | undefined
   let postgres: Postgres | undefined
@@ -129,7 +117,7 @@ export function openInstallation(config: Config, given: Partial<StoreDeadlines> 
     postgres: () => {
       postgres ??= connectPostgres(installation.databaseUrl(), {
         max: 2,
-        deadlineMs: deadlines.postgresMs,
+        deadlineMs: commandPostgresDeadlineMs,
       })
       return postgres
     },
@@ -139,7 +127,7 @@ export function openInstallation(config: Config, given: Partial<StoreDeadlines> 
     },
     answeringClickhouse: async () => {
       const ch = installation.clickhouse()
-      await ch.query('SELECT 1', {}, { deadlineMs: deadlines.clickhouseHelloMs })
+      await ch.query('SELECT 1', {}, { deadlineMs: clickhouseHelloMs })
       return ch
     },
     redisUrl: () => locate('REDIS_URL', config.redisUrl, 'redis_url'),

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../runtime/store-error.ts'
 import { didYouMean } from './closest.ts'
 import { type Command, CommandFailed, helpOf, OutputClosed, type Progress, parseWords, UsageError } from './command.ts'
 import { commands } from './commands.ts'
-import { openInstallation, type StoreDeadlines } from './installation.ts'
+import { openInstallation } from './installation.ts'
 import { shownText } from './shown-text.ts'
 
 export interface Terminal {
@@ -27,7 +27,7 @@ const runningLineEveryMs = 5_000
 
 /**
  * @param environment in place of the process's own, for tests
- * @param deadlines in place of the usual ones, for tests
+ * @param clickhouseHelloMs in place of the usual deadline, for tests
  * @returns 0 done, 1 couldn't be done, 2 not understood, 141 nobody reads what it prints
  */
 export async function runCommandLine(
@@ -35,7 +35,7 @@ export async function runCommandLine(
   terminal: Terminal,
   signal: AbortSignal,
   environment?: Record<string, string | undefined>,
-  deadlines?: Partial<StoreDeadlines>,
+  clickhouseHelloMs?: number,
 ): Promise<ExitCode> {
   const words = withHelp(typed)
   const command = findCommand(words)
@@ -50,7 +50,7 @@ export async function runCommandLine(
     const { config, wrong } = surveyConfig(variables)
     const [firstWrong] = wrong.values()
     if (firstWrong !== undefined && !command.takesWrongSettings) throw firstWrong
-    const installation = openInstallation(config, deadlines)
+    const installation = openInstallation(config, clickhouseHelloMs)
     const progress = makeProgress(terminal)
     try {
       const print = async (text: string) => terminal.out(text)

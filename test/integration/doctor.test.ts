@@ -12,7 +12,7 @@ import { examineSettings } from '../../cli/doctor/examine-settings.ts'
 import { examineFold, examineMarks, examineSalts } from '../../cli/doctor/examine-shipping.ts'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import { connectRedis } from '../../cli/doctor/redis-probe.ts'
-import { openInstallation, type StoreDeadlines } from '../../cli/installation.ts'
+import { openInstallation } from '../../cli/installation.ts'
 import { connectClaims } from '../../ingest/ship/claim.ts'
 import { insertReportRecipient } from '../../postgres/tables/messages/report-recipients.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/operation/segment-leases.ts'
@@ -59,12 +59,12 @@ const environment = (): Record<string, string> => ({
   LOG_BYTES_MAX: String(64 * 2 ** 20),
 })
 
-async function examine(env: Record<string, string> = {}, deadlines?: Partial<StoreDeadlines>) {
-  return examineAs({ ...environment(), ...env }, ['--ingest-url', new URL(ingest.url).origin], deadlines)
+async function examine(env: Record<string, string> = {}) {
+  return examineAs({ ...environment(), ...env }, ['--ingest-url', new URL(ingest.url).origin])
 }
 
-async function examineAs(env: Record<string, string>, words: string[] = [], deadlines?: Partial<StoreDeadlines>) {
-  const { code, out, err } = await runSvc(['doctor', '--json', ...words], env, undefined, deadlines)
+async function examineAs(env: Record<string, string>, words: string[] = []) {
+  const { code, out, err } = await runSvc(['doctor', '--json', ...words], env)
   expect(out, err).toMatch(/^\{/)
   const { findings } = JSON.parse(out) as { findings: Finding[] }
   return {
@@ -132,7 +132,7 @@ describe('a store that is away', () => {
       await proxy.set('hanging')
       hanging[name] = proxy.url
     }
-    const { code, wrong } = await examine(hanging, { postgresMs: 1_000 })
+    const { code, wrong } = await examine(hanging)
     expect(wrong.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
     expect(wrong[0]!.text).toContain(`its answer took longer than ${probeDeadlineMs} ms`)
     expect(code).toBe(1)

@@ -241,9 +241,7 @@ test('where ClickHouse hangs, commands whose statements may take minutes end wit
       'people erase --contact 1',
     ]
     const env = storeSettings({ ...stores, clickhouseUrl: proxy.url })
-    const said = await Promise.all(
-      commands.map((command) => runSvc(command.split(' '), env, undefined, { clickhouseHelloMs: 500 })),
-    )
+    const said = await Promise.all(commands.map((command) => runSvc(command.split(' '), env, undefined, 500)))
     const late = expect.stringContaining('no answer within 500 ms')
     expect(said).toEqual(commands.map(() => ({ code: 1, out: '', err: late })))
     expect(await listOpenBuilds(stores.pg)).not.toContainEqual(expect.objectContaining({ state: 'building' }))

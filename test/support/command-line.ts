@@ -1,5 +1,4 @@
 /** Runs a command line of `svc` in this process, with an environment of its own. */
-import type { StoreDeadlines } from '../../cli/installation.ts'
 import { runCommandLine } from '../../cli/run.ts'
 import { testApiHost } from './api.ts'
 import type { TestStores } from './stores.ts'
@@ -14,7 +13,7 @@ export async function runSvc(
   words: readonly string[],
   env: Record<string, string>,
   signal = new AbortController().signal,
-  deadlines?: Partial<StoreDeadlines>,
+  clickhouseHelloMs?: number,
 ): Promise<Said> {
   let out = ''
   let err = ''
@@ -27,7 +26,7 @@ export async function runSvc(
     },
     isInteractive: false,
   }
-  const code = await runCommandLine(words, terminal, signal, env, deadlines)
+  const code = await runCommandLine(words, terminal, signal, env, clickhouseHelloMs)
   return { code, out, err }
 }
 

@@ -35,9 +35,10 @@ export function takeDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir)
   try {
     mkdirSync(path, { recursive: true })
+    const mode = statSync(path).mode & 0o7777
     // Changes nothing: whoever doesn't own the folder is told so first.
-    chmodSync(path, statSync(path).mode & 0o7777)
-    refuseShared(path)
+    chmodSync(path, mode)
+    refuseShared(path, mode)
     // Root's stores run as other users, who must be able to pass through.
     chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700)
     return { path, release: lockFolder(path).release }
@@ -53,9 +54,9 @@ export function takeDataFolder(dataDir: string): DataFolder {
  * A folder that everybody may write to, such as `/tmp`, would lose its mode and lock the others out. One that is empty, or has files of ours, is
  * no such folder: orchestrators make volumes that all may write to. A disk of its own has `lost+found`.
  */
-function refuseShared(path: string): void {
+function refuseShared(path: string, mode: number): void {
   const names = readdirSync(path).filter((name) => !name.startsWith('.') && name !== 'lost+found')
-  const isOpen = (statSync(path).mode & 0o002) !== 0
+  const isOpen = (mode & 0o002) !== 0
   if (isOpen && names.length > 0 && !ownNames.some((name) => names.includes(name)))
     throw new StartRefused(`DATA_DIR ${path} is for everybody and has other files: name a folder for this alone`)
 }

@@ -6,7 +6,8 @@ import { Failure, Refusal } from './parts/failure.tsx'
 import { percent, time } from './parts/format.ts'
 import { Panel } from './parts/panel.tsx'
 import type { Workspace } from './requests/answers.ts'
-import { send, useAnswer, useRefusal } from './requests/query.ts'
+import { send, useAnswer } from './requests/query.ts'
+import { useRefusal } from './requests/use-refusal.ts'
 import { may } from './shell/may.ts'
 
 export function ProfilePage({ workspace }: { workspace: Workspace }) {

@@ -1,9 +1,10 @@
 /** Import of tracked links from a file: first a look at what will be made, then the links, in portions. */
 import { useState } from 'preact/hooks'
 import type { ImportedRow } from '../../../schemas/resources/link-import.ts'
-import { Dialog, useIsOpen } from '../parts/dialog.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { Refusal } from '../parts/failure.tsx'
 import { number } from '../parts/format.ts'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import { fetchOnce, type Sent, send } from '../requests/query.ts'
 import { useUnsaved } from '../shell/unsaved.ts'
 import { fileBytesMax, fileRowsMax, portionsOf } from './csv-portions.ts'

@@ -1,6 +1,6 @@
 /** Costs of imported ads in the range, and the revenue that their campaigns brought in. */
 
-import { brief, fittingMoney, money, number } from '../parts/format.ts'
+import { amountsText, brief, fittingMoney, money, number } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
 import type { Overview } from '../requests/answers.ts'
 import { type Filter, filterOf } from '../view/address.ts'
@@ -17,7 +17,7 @@ interface AdsProps {
 export function Ads({ metrics, currency, add }: AdsProps) {
   const { ad_campaigns: campaigns, ad_spend_cents: spent, ad_spend_by_currency: spentApart } = metrics
   if (campaigns.length === 0) return null
-  const apart = Object.entries(spentApart)
+  const apart = amountsText(spentApart)
   return (
     <Panel title="Ads" label={`${money(spent ?? 0, currency)} spent`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys too */}
@@ -41,10 +41,9 @@ export function Ads({ metrics, currency, add }: AdsProps) {
           </tbody>
         </table>
       </section>
-      {apart.length > 0 && (
+      {apart !== '' && (
         <p class="note">
-          These costs aren’t in it, as no exchange rate is known:{' '}
-          {apart.map(([code, cents]) => money(cents, code)).join(', ')}. Import rates by{' '}
+          These costs aren’t in it, as no exchange rate is known: {apart}. Import rates by{' '}
           <code>npx svc revenue rates</code>.
         </p>
       )}

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { ComparedChart } from '../charts/compared-chart.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { money, number, time } from '../parts/format.ts'
+import { amountsText, number, time } from '../parts/format.ts'
 import { Isolated } from '../parts/isolated.tsx'
 import { KeptFrom } from '../parts/kept-from.tsx'
 import { Panel } from '../parts/panel.tsx'
@@ -158,7 +158,7 @@ function Figures({ answer, isStale, view, workspace: { id, currency }, go, navig
   const { metrics, traffic_series = [] } = answer
   // The workspace may have another one by now, while its figures are computed anew.
   const { timezone } = metrics.range
-  const apart = Object.entries(metrics.revenue_by_currency)
+  const apart = amountsText(metrics.revenue_by_currency)
   const show = (tab: Tab) => go(withTab(view, tab))
   const common = { currency, add, show, view, overview: answer, isStale, navigate }
   return (
@@ -180,10 +180,9 @@ function Figures({ answer, isStale, view, workspace: { id, currency }, go, navig
         asOf={metrics.as_of}
         zoom={goToDays}
       />
-      {apart.length > 0 && (
+      {apart !== '' && (
         <p class="note">
-          These payments aren’t in the revenue, as no exchange rate is known:{' '}
-          {apart.map(([code, cents]) => money(cents, code)).join(', ')}. Import rates by{' '}
+          These payments aren’t in the revenue, as no exchange rate is known: {apart}. Import rates by{' '}
           <code>npx svc revenue rates</code>.
         </p>
       )}

@@ -6,6 +6,7 @@ import { remove, type Sent } from '../requests/query.ts'
 import { HeldInDialog, mayClose, type Unsaved } from '../shell/unsaved.ts'
 import { Refusal } from './failure.tsx'
 import { tellLateRefusal } from './late-refusal.tsx'
+import { useIsOpen } from './use-is-open.ts'
 
 interface DialogProps {
   readonly title: string
@@ -58,18 +59,6 @@ export function Dialog({ title, children, close }: DialogProps) {
       <HeldInDialog.Provider value={inside}>{children}</HeldInDialog.Provider>
     </dialog>
   )
-}
-
-/** True until what it is in, such as a dialog, is closed. */
-export function useIsOpen(): { current: boolean } {
-  const isOpen = useRef(true)
-  useLayoutEffect(
-    () => () => {
-      isOpen.current = false
-    },
-    [],
-  )
-  return isOpen
 }
 
 /**

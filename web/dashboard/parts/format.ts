@@ -49,8 +49,16 @@ interface Revenue {
 /** With the amounts behind it that no exchange rate converts: a shop may be paid in these alone. */
 export function revenueText({ revenue_cents: cents, revenue_by_currency }: Revenue, currency: string): string {
   if (cents === null) return '–'
-  const apart = Object.entries(revenue_by_currency ?? {}).map(([code, amount]) => money(amount, code))
-  return [...(cents !== 0 || apart.length === 0 ? [money(cents, currency)] : []), ...apart].join(', ')
+  const apart = amountsText(revenue_by_currency ?? {})
+  const own = cents !== 0 || apart === '' ? money(cents, currency) : ''
+  return [own, apart].filter((text) => text !== '').join(', ')
+}
+
+/** Amounts that no exchange rate converts, by currency; '' where there are none. */
+export function amountsText(byCurrency: Readonly<Record<string, number>>): string {
+  return Object.entries(byCurrency)
+    .map(([code, cents]) => money(cents, code))
+    .join(', ')
 }
 
 /** Marks of a time axis. Where clocks are set back an hour comes twice: the second one has its offset. @param stepSeconds between them */

@@ -5,7 +5,8 @@ import { ChangeButtons } from '../parts/change-buttons.tsx'
 import { changesOf } from '../parts/changes-of.ts'
 import { Dialog, FormDialog, Removal } from '../parts/dialog.tsx'
 import { Failure, Refusal } from '../parts/failure.tsx'
-import { send, useAnswer, useRefusal } from '../requests/query.ts'
+import { send, useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 
 export function SavedTexts({ close }: { close(): void }) {
   const { answer, failure, isComing } = useAnswer<readonly Snippet[]>('/snippets')

@@ -6,8 +6,6 @@ import { answeredWrites, countAnsweredWrite, trackAnswer, untilFresh } from './a
 import { takeFirstAnswer } from './first-answers.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 
-export { useRefusal } from './use-refusal.ts'
-
 export interface Failed {
   readonly since: Date
   readonly text: string

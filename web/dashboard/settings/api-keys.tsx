@@ -7,7 +7,8 @@ import { FormDialog, Removal } from '../parts/dialog.tsx'
 import { time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
 import { ShownOnce, useMade } from '../parts/shown-once.tsx'
-import { send, useAnswer, useRefusal } from '../requests/query.ts'
+import { send, useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 
 type Key = (typeof ApiKeyResource)['_output']

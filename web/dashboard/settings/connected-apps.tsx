@@ -5,7 +5,8 @@ import { CountedNames } from '../parts/counted-names.tsx'
 import { Removal } from '../parts/dialog.tsx'
 import { time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { useAnswer, useRefusal } from '../requests/query.ts'
+import { useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 
 type Apps = (typeof ConnectedAppsResource)['_output']
 

@@ -5,7 +5,8 @@ import { FormDialog } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Failure, Refusal } from '../parts/failure.tsx'
 import { PanelTitle } from '../parts/panel.tsx'
-import { fetchOnce, type Sent, send, useAnswer, useRefusal } from '../requests/query.ts'
+import { fetchOnce, type Sent, send, useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 import { may } from '../shell/may.ts'
 
 type Rules = (typeof ExclusionsResource)['_output']

@@ -4,7 +4,8 @@ import type { ReportRecipientResource, ReportRecipients } from '../../../schemas
 import { FormDialog, Removal } from '../parts/dialog.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useOptimisticChoice } from '../parts/use-optimistic-choice.ts'
-import { type Sent, send, useAnswer, useRefusal } from '../requests/query.ts'
+import { type Sent, send, useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 import { NamesForm, namesText } from './conversion-names.tsx'
 import { ReportState } from './report-state.tsx'
 

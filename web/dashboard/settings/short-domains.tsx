@@ -7,7 +7,8 @@ import { FormDialog, Removal } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { send, useAnswer, useRefusal } from '../requests/query.ts'
+import { send, useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 import { may } from '../shell/may.ts'
 
 type Domain = (typeof ShortDomain)['_output']

@@ -5,7 +5,8 @@ import { FormDialog } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { number, time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
-import { send, useAnswer, useRefusal } from '../requests/query.ts'
+import { send, useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 
 type Alerts = (typeof TrafficAlertsResource)['_output']
 

@@ -14,7 +14,8 @@ import { time } from '../parts/format.ts'
 import { useListPage } from '../parts/list-pages.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ShownOnce, useMade } from '../parts/shown-once.tsx'
-import { send, useAnswer, useRefusal } from '../requests/query.ts'
+import { send, useAnswer } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 import { WebhookForm } from './webhook-form.tsx'
 
 type Endpoint = (typeof WebhookEndpointResource)['_output']

@@ -9,7 +9,7 @@ export interface BenchSettings {
   readonly rounds: number
   /** Length of the sustained loads. */
   readonly sustainedSeconds: number
-  /** Numbers of events that overviews are measured on, ascending; storage on the largest. */
+  /** Numbers of events that overviews are measured on, ascending; storage and the dashboard on the largest. */
   readonly sizes: readonly number[]
   /** Events a second of `mixed`. */
   readonly mixedRate: number

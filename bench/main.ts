@@ -19,6 +19,7 @@ import { pipeline } from './scenarios/pipeline.ts'
 import { recover } from './scenarios/recover.ts'
 import { ship } from './scenarios/ship.ts'
 import { start } from './scenarios/start.ts'
+import { storage } from './scenarios/storage.ts'
 import { sustained } from './scenarios/sustained.ts'
 
 const scenarios: Record<ScenarioName, Scenario> = {
@@ -29,6 +30,7 @@ const scenarios: Record<ScenarioName, Scenario> = {
   freshness,
   ship,
   overview,
+  storage,
   dashboard,
   api,
   mcp,

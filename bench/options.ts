@@ -8,6 +8,7 @@ export const scenarioNames = [
   'freshness',
   'ship',
   'overview',
+  'storage',
   'dashboard',
   'api',
   'mcp',
@@ -31,7 +32,7 @@ export const usage = `usage: npm run bench -- [SCENARIO…] [options]
   no name      all of them
   --rounds N   undisturbed rounds of each measurement, 1 to 20 (3)
   --seconds S  length of the sustained loads, and of the live dashboard, 5 to 3600 (60; 600 for the goal)
-  --sizes A,B  events that overviews and storage are measured on, the dashboard on the last, ascending, 1000 to 100000000 (1000000,10000000)
+  --sizes A,B  events that overviews are measured on, storage and the dashboard on the last, ascending, 1000 to 100000000 (1000000,10000000)
   --rate R     events a second of \`mixed\`, 100 to 100000 (20000)
   --short      seconds for each, only to see that nothing is lost: no speed is judged, no result is written
 `

@@ -21,7 +21,6 @@ import {
   sinceInsideDay,
 } from '../load/questions.ts'
 import { onBoth } from '../measure/cores.ts'
-import { describeStorage, readTableSizes, storageFigures } from '../measure/table-sizes.ts'
 
 const shape = { workspaces: 20, days: 30 }
 const manyConnections = 16
@@ -85,17 +84,7 @@ async function measureSize(events: number, settings: BenchSettings): Promise<Siz
     say(`  folded and quiet after ${((performance.now() - startedAt) / 1000).toFixed(0)} s more`)
     const counts = await countSeeded(installation, seeded, shape.days + 1)
     const asked = await askAll(installation, seeded, settings)
-    if (settings.isShort || events !== settings.sizes.at(-1)) return { events, counts, ...asked }
-    // The largest is measured as it is: seeding it once more takes many minutes.
-    await untilSettled(installation)
-    const sizes = await readTableSizes(installation)
-    return {
-      events,
-      counts,
-      ...asked,
-      figures: [...asked.figures, ...storageFigures(sizes, events)],
-      remarks: [...asked.remarks, describeStorage(sizes, events)],
-    }
+    return { events, counts, ...asked }
   } finally {
     await installation.stop()
   }

@@ -3,7 +3,7 @@
  * in it has written nothing, and the next look finds the same entries new. Each entry is a unique row, so it makes one post.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { tellFailedFeed } from '../../postgres/tables/messages/failure-alerts.ts'
+import { tellFailure } from '../../postgres/tables/messages/failure-alerts.ts'
 import {
   countPosts,
   endLook,
@@ -159,7 +159,7 @@ async function turnOff(
   const now = new Date(clock.now())
   const workspaceId = feed.workspace.id
   if (!(await failLook(tx, feed, { lookedAt: now, nextLookAt: now }, { message, isOver: true }))) return
-  await tellFailedFeed(tx, { workspaceId, feedId: feed.id }, { now, withMails: isMailSetUp })
+  await tellFailure(tx, { workspaceId, kind: 'feed', subjectId: feed.id }, { now, withMails: isMailSetUp })
   await appendSystemChange(tx, {
     workspaceId,
     actorName: 'pipeline',

@@ -3,7 +3,7 @@ import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { lockCredentials } from '../../postgres/tables/accounts/account-credentials.ts'
 import { serializeAccount } from '../../postgres/tables/accounts/serialize-account.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/accounts/social-accounts.ts'
-import { type Telling, tellExpiredAccount, tellFailedPost } from '../../postgres/tables/messages/failure-alerts.ts'
+import { type Telling, tellFailure } from '../../postgres/tables/messages/failure-alerts.ts'
 import { insertEngagement } from '../../postgres/tables/posts/post-engagement.ts'
 import { lockPost, readPost } from '../../postgres/tables/posts/posts.ts'
 import type { StoredPublication } from '../../postgres/tables/posts/publication.ts'
@@ -180,7 +180,8 @@ async function settle(
   if (ended !== 'published' && ended !== 'failed') return { ended: null }
   const post = await readPost(tx, workspace_id, post_id)
   await insertOutbox(tx, workspace_id, `post.${ended}`, serializePost(post!))
-  if (ended === 'failed') await tellFailedPost(tx, { workspaceId: workspace_id, postId: post_id }, telling)
+  if (ended === 'failed')
+    await tellFailure(tx, { workspaceId: workspace_id, kind: 'post', subjectId: post_id }, telling)
   return { ended }
 }
 
@@ -209,7 +210,7 @@ async function settleHealth(
   if (changed !== null) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', serializeAccount(changed))
     if (changed.status === 'expired' && telling !== undefined) {
-      await tellExpiredAccount(tx, { workspaceId, accountId }, telling)
+      await tellFailure(tx, { workspaceId, kind: 'account', subjectId: accountId }, telling)
     }
     await appendSystemChange(tx, {
       workspaceId,

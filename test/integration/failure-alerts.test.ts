@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { settleFailed, settlePublished } from '../../pipeline/publishing/settle.ts'
 import { claimAlertMails, endSentMail } from '../../postgres/tables/messages/alert-mails.ts'
-import { tellFailedPost } from '../../postgres/tables/messages/failure-alerts.ts'
+import { tellFailure } from '../../postgres/tables/messages/failure-alerts.ts'
 import { insertReportRecipient, listReportRecipients } from '../../postgres/tables/messages/report-recipients.ts'
 import { claimTargets, takeDuePosts } from '../../postgres/tables/posts/publishing.ts'
 import { expiredAccountDelayMs } from '../../schemas/limits/alert-limits.ts'
@@ -218,7 +218,9 @@ test('a post that fails anew while its message is sent keeps the claim of the ne
     return claimed!
   }
   const [first, telling] = [await claim(Date.now() + 1000), { now: new Date(Date.now() + 2000), withMails: true }]
-  await stores.pg.transaction((tx) => tellFailedPost(tx, { workspaceId: mine.workspaceId, postId: both.id }, telling))
+  await stores.pg.transaction((tx) =>
+    tellFailure(tx, { workspaceId: mine.workspaceId, kind: 'post', subjectId: both.id }, telling),
+  )
   const second = await claim(Date.now() + 3000)
   expect([first.attempts, second.attempts, second.uncertain]).toEqual([1, 1, 0])
   await endSentMail(stores.pg, first)

@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '../../client.ts'
 import type { Leasing } from '../../leasing.ts'
+import { isInUse } from '../workspaces/is-in-use.ts'
 import type { Workspace } from '../workspaces/workspaces.ts'
 
 export interface LeasedSite {
@@ -24,7 +25,7 @@ export function leaseSearchSites(q: Queryable, { now, until, max }: Leasing): Pr
     `WITH due AS (
        SELECT s.id FROM search_sites s JOIN workspaces w ON w.id = s.workspace_id JOIN owners o ON o.id = w.owner_id
        WHERE s.status = 'active' AND s.next_pull_at <= $1 AND coalesce(s.leased_until <= $1, true)
-         AND w.suspended_at IS NULL AND o.plan_key IS NOT NULL
+         AND ${isInUse()}
        ORDER BY s.next_pull_at, s.id LIMIT $3 FOR NO KEY UPDATE OF s SKIP LOCKED),
      leased AS (UPDATE search_sites SET leased_until = $2 FROM due WHERE search_sites.id = due.id RETURNING search_sites.*)
      SELECT s.id, s.site, s.sealed, s.failures, s.leased_until, w.deleted_before,

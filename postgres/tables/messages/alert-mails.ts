@@ -9,6 +9,7 @@ import type { AlertKind, TrafficAlert } from '../../../schemas/resources/traffic
 import type { ToldConversions } from '../../../schemas/told-conversions.ts'
 import type { Queryable } from '../../client.ts'
 import type { Leasing } from '../../leasing.ts'
+import { isInUse } from '../workspaces/is-in-use.ts'
 import {
   type FailedFeed,
   type FailedPost,
@@ -21,7 +22,7 @@ import { type Destination, isReachable, type RecipientSwitch } from './report-re
 
 /** A post that failed, an account that needs to be connected again, or a feed that was turned off: failure-alerts.ts. */
 export const failureKinds = ['post', 'account', 'feed'] as const
-type FailureKind = (typeof failureKinds)[number]
+export type FailureKind = (typeof failureKinds)[number]
 
 interface Claimed extends Destination {
   /** That of the recipient. */
@@ -135,7 +136,7 @@ export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Tak
        EXISTS (SELECT FROM report_recipients o WHERE o.workspace_id = r.workspace_id
          AND (o.email = r.email OR o.channel_id = r.channel_id)
          AND CASE WHEN m.kind = ANY ($5::text[]) THEN o.failures WHEN m.kind = 'conversions'
-           THEN (o.conversions OR o.payments) AND w.suspended_at IS NULL AND p.plan_key IS NOT NULL ELSE o.alerts END) AS "isWanted",
+           THEN (o.conversions OR o.payments) AND ${isInUse('p')} ELSE o.alerts END) AS "isWanted",
        json_build_object('id', w.id, 'name', w.name, 'timezone', w.timezone) AS workspace,
        CASE m.kind WHEN 'post' THEN ${failedPostSql('m.subject_id', 'w.id')}
          WHEN 'account' THEN ${lostAccountSql('m.subject_id', 'w.id')}

@@ -15,6 +15,7 @@ import {
 import { day } from '../../../schemas/limits/units.ts'
 import type { ToldConversions, ToldKind, ToldLine } from '../../../schemas/told-conversions.ts'
 import type { Queryable } from '../../client.ts'
+import { isInUse } from '../workspaces/is-in-use.ts'
 import { type ClaimedMail, claimOf, isClaim } from './alert-mails.ts'
 import { isReachable } from './report-recipients.ts'
 
@@ -37,8 +38,8 @@ export function listConversionRules(
   return q.query<ConversionRule>(
     `SELECT r.workspace_id AS "workspaceId", r.conversion_names AS names,
        (SELECT min(o.id) FROM report_recipients o WHERE ${isSame} AND (o.conversions OR o.payments)) AS "recipientId"
-     FROM report_recipients r JOIN workspaces w ON w.id = r.workspace_id AND w.suspended_at IS NULL
-     JOIN owners p ON p.id = w.owner_id AND p.plan_key IS NOT NULL
+     FROM report_recipients r JOIN workspaces w ON w.id = r.workspace_id
+     JOIN owners p ON p.id = w.owner_id AND ${isInUse('p')}
      WHERE r.${wanted} AND ($1::int IS NULL OR r.workspace_id = $1) AND ${isReachable('true')}`,
     [workspaceId ?? null],
   )

@@ -11,6 +11,7 @@ import type { ReportKind } from '../../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../../client.ts'
 import { milliseconds } from '../../clock.ts'
 import { columnsOf } from '../../columns-of.ts'
+import { isInUse } from '../workspaces/is-in-use.ts'
 import { type Destination, isReachable } from './report-recipients.ts'
 
 /** Timezones of workspaces that have recipients. */
@@ -67,8 +68,8 @@ export function listDueReports(
        json_agg(json_build_object('id', r.id, 'email', r.email, 'channelId', r.channel_id,
          'createdAt', ${milliseconds('r.created_at')}) ORDER BY r.id) AS recipients
      FROM unnest($1::text[], $2::text[], $3::date[], $4::date[], $5::timestamptz[]) AS due (timezone, every, first, last, send_at)
-     JOIN workspaces w ON w.timezone = due.timezone AND w.suspended_at IS NULL
-     JOIN owners o ON o.id = w.owner_id AND o.plan_key IS NOT NULL
+     JOIN workspaces w ON w.timezone = due.timezone
+     JOIN owners o ON o.id = w.owner_id AND ${isInUse()}
      JOIN figure_builds b ON b.workspace_id = w.id AND b.state = 'current' AND b.timezone = w.timezone
      JOIN report_recipients r ON r.workspace_id = w.id AND r.every = due.every AND r.created_at <= due.send_at
      WHERE ${isFree('due.first', '$6')} AND ${isReachable('$10')} AND ($7::int IS NULL OR (w.id, due.every) > ($7::int, $8::text))

@@ -5,7 +5,7 @@
  */
 import { expiredAccountDelayMs } from '../../../schemas/limits/alert-limits.ts'
 import type { Queryable } from '../../client.ts'
-import { insertAlertMails } from './alert-mails.ts'
+import { type FailureKind, insertAlertMails } from './alert-mails.ts'
 
 /** When, and whether addresses are told as well. */
 export interface Telling {
@@ -13,54 +13,17 @@ export interface Telling {
   readonly withMails: boolean
 }
 
-/** For a post whose last target has ended. */
-export async function tellFailedPost(
-  tx: Queryable,
-  { workspaceId, postId }: { readonly workspaceId: number; readonly postId: number },
-  { now, withMails }: Telling,
-): Promise<void> {
-  await insertAlertMails(tx, 'failures', {
-    workspaceId,
-    kind: 'post',
-    subjectId: postId,
-    toldAt: now,
-    dueAt: now,
-    withMails,
-  })
+/** A post whose last target has ended, a feed that was turned off, or an account that was just lost. */
+export interface Failure {
+  readonly workspaceId: number
+  readonly kind: FailureKind
+  /** The post, feed or account. */
+  readonly subjectId: number
 }
 
-/** For a feed that was turned off. */
-export async function tellFailedFeed(
-  tx: Queryable,
-  { workspaceId, feedId }: { readonly workspaceId: number; readonly feedId: number },
-  { now, withMails }: Telling,
-): Promise<void> {
-  await insertAlertMails(tx, 'failures', {
-    workspaceId,
-    kind: 'feed',
-    subjectId: feedId,
-    toldAt: now,
-    dueAt: now,
-    withMails,
-  })
-}
-
-/**
- * For an account that was just lost. The message about its failed post mostly tells of it as well, and drops this one when it
- * is sent.
- */
-export async function tellExpiredAccount(
-  tx: Queryable,
-  { workspaceId, accountId }: { readonly workspaceId: number; readonly accountId: number },
-  { now, withMails }: Telling,
-): Promise<void> {
-  const dueAt = new Date(now.getTime() + expiredAccountDelayMs)
-  await insertAlertMails(tx, 'failures', {
-    workspaceId,
-    kind: 'account',
-    subjectId: accountId,
-    toldAt: now,
-    dueAt,
-    withMails,
-  })
+export async function tellFailure(tx: Queryable, failure: Failure, { now, withMails }: Telling): Promise<void> {
+  // The message about its failed post mostly tells of a lost account as well, and drops this one when it is sent.
+  const delayMs = failure.kind === 'account' ? expiredAccountDelayMs : 0
+  const dueAt = new Date(now.getTime() + delayMs)
+  await insertAlertMails(tx, 'failures', { ...failure, toldAt: now, dueAt, withMails })
 }

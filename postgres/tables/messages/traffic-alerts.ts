@@ -7,6 +7,7 @@ import type { AlertKind, TrafficAlert } from '../../../schemas/resources/traffic
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
 import { insertOutbox } from '../webhooks/outbox.ts'
+import { isInUse } from '../workspaces/is-in-use.ts'
 import { insertAlertMails } from './alert-mails.ts'
 
 export interface AlertSetting {
@@ -54,8 +55,8 @@ export function listDueAlerts(
 ): Promise<DueAlert[]> {
   return q.query<DueAlert>(
     `SELECT a.kind, w.id AS "workspaceId", a.threshold, a.due_at AS "dueAt", a.told_at AS "toldAt"
-     FROM traffic_alerts a JOIN workspaces w ON w.id = a.workspace_id AND w.suspended_at IS NULL
-     JOIN owners o ON o.id = w.owner_id AND o.plan_key IS NOT NULL
+     FROM traffic_alerts a JOIN workspaces w ON w.id = a.workspace_id
+     JOIN owners o ON o.id = w.owner_id AND ${isInUse()}
      WHERE a.kind = $1 AND a.threshold IS NOT NULL AND a.due_at <= $2 AND a.workspace_id > $3
      ORDER BY a.workspace_id LIMIT $4`,
     [kind, now, after, max],

@@ -7,6 +7,7 @@ import type { FeedNews } from '../../../schemas/resources/feed.ts'
 import type { Role } from '../../../schemas/roles.ts'
 import type { Queryable } from '../../client.ts'
 import type { Leasing } from '../../leasing.ts'
+import { isInUse } from '../workspaces/is-in-use.ts'
 import type { FeedSettings } from './feeds.ts'
 
 export interface LeasedFeed extends FeedSettings {
@@ -41,7 +42,7 @@ export async function leaseFeeds(q: Queryable, { now, until, max }: Leasing): Pr
     `WITH due AS (
        SELECT f.id FROM feeds f JOIN workspaces w ON w.id = f.workspace_id JOIN owners o ON o.id = w.owner_id
        WHERE f.status = 'active' AND f.next_look_at <= $1 AND coalesce(f.leased_until <= $1, true)
-         AND w.suspended_at IS NULL AND o.plan_key IS NOT NULL
+         AND ${isInUse()}
        ORDER BY f.next_look_at, f.id LIMIT $3 FOR NO KEY UPDATE OF f SKIP LOCKED),
      leased AS (UPDATE feeds SET leased_until = $2 FROM due WHERE feeds.id = due.id RETURNING feeds.*)
      SELECT ${ofFeed} FROM leased f JOIN ${itsWorkspace}`,
@@ -56,7 +57,7 @@ export async function leaseFeeds(q: Queryable, { now, until, max }: Leasing): Pr
 export async function lockLeasedFeed(tx: Queryable, { id, leased_until }: LeasedFeed): Promise<LeasedFeed | null> {
   const locked = await tx.query(
     `SELECT 1 FROM feeds f JOIN workspaces w ON w.id = f.workspace_id JOIN owners o ON o.id = w.owner_id
-     WHERE f.id = $1 AND f.leased_until = $2 AND f.status = 'active' AND w.suspended_at IS NULL AND o.plan_key IS NOT NULL
+     WHERE f.id = $1 AND f.leased_until = $2 AND f.status = 'active' AND ${isInUse()}
      FOR NO KEY UPDATE OF f`,
     [id, leased_until],
   )

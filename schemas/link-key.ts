@@ -49,6 +49,12 @@ export function keyInPath(text: string): string {
   return text.replace(/%(?:2d|3\d|[46][1-9a-f]|[57][\da]|5f)/gi, decodeURIComponent)
 }
 
+/** The link's key that a path may be, also with a slash at its end. @param path without a slash before it */
+export function linkKeyOfPath(path: string): string | null {
+  const key = keyInPath(path.replace(/\/$/, ''))
+  return isLinkKeyShaped(key) ? key : null
+}
+
 /** The fault of a key, in words, or null. */
 export function linkKeyProblem(text: string): string | null {
   if (!shape.test(text)) {

@@ -8,7 +8,7 @@ import { listDomains } from '../../postgres/tables/links/short-domains.ts'
 import { type PublicHosts, shortLinkPathOf } from '../../runtime/public-hosts.ts'
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../schemas/exclusions.ts'
-import { isLinkKeyShaped, keyInPath } from '../../schemas/link-key.ts'
+import { linkKeyOfPath } from '../../schemas/link-key.ts'
 import type { LinkUpdate } from '../../schemas/resources/link.ts'
 
 /** Whether an address is one of them. */
@@ -39,8 +39,8 @@ export function keyUnderRoots(url: URL, { apiHost, shortUrlHost }: PublicHosts):
   const paths = ['/l', ...(own !== '' || isAt(shortUrlHost) ? [own] : [])]
   const keys = paths
     .filter((path) => url.pathname.startsWith(`${path}/`))
-    .map((path) => keyInPath(url.pathname.slice(path.length + 1).replace(/\/$/, '')))
-  return keys.find(isLinkKeyShaped) ?? null
+    .map((path) => linkKeyOfPath(url.pathname.slice(path.length + 1)))
+  return keys.find((key) => key !== null) ?? null
 }
 
 function isSameHost(one: URL, other: URL): boolean {

@@ -9,7 +9,7 @@ import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
 import { problems } from '../../schemas/errors/problems.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
-import { isLinkKeyShaped, keyInPath } from '../../schemas/link-key.ts'
+import { isLinkKeyShaped, keyInPath, linkKeyOfPath } from '../../schemas/link-key.ts'
 import { hostOfHeader } from '../../schemas/short-domain.ts'
 import type { DomainTable, ShortDomain } from '../tables/short-domains.ts'
 import { anyOrigin, type Handler } from './other-routes.ts'
@@ -55,8 +55,7 @@ export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: Writ
       const domain = domainOf(request.getHeader('host'))
       if (domain === undefined) return handler(response, request)
       if (domain === 'unavailable') {
-        const isLink =
-          request.getUrl() === '/' || isLinkKeyShaped(keyInPath(request.getUrl().slice(1).replace(/\/$/, '')))
+        const isLink = request.getUrl() === '/' || linkKeyOfPath(request.getUrl().slice(1)) !== null
         return isLink ? redirect.answerUnavailable(response, request, underWay) : handler(response, request)
       }
       answerAtDomain(domain, response, request)

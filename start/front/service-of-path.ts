@@ -1,13 +1,13 @@
 /** Which service takes a request, by its path. */
 import type { IncomingMessage } from 'node:http'
-import { isLinkKeyShaped, keyInPath } from '../../schemas/link-key.ts'
+import { linkKeyOfPath } from '../../schemas/link-key.ts'
 import type { ServiceName } from '../processes/services.ts'
 
 export const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 
 /** Under a root of their own only possible keys match: all other paths stand beside them. @param root their path */
 export function isShortLink(path: string, root: string): boolean {
-  return path.startsWith(`${root}/`) && isLinkKeyShaped(keyInPath(path.slice(root.length + 1).replace(/\/$/, '')))
+  return path.startsWith(`${root}/`) && linkKeyOfPath(path.slice(root.length + 1)) !== null
 }
 
 export function serviceByRoute(path: string): ServiceName {

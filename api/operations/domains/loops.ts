@@ -13,7 +13,7 @@ import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../../schemas/exclusions.ts'
 import { shortDomainHopsMax } from '../../../schemas/limits/domain-limits.ts'
-import { isLinkKeyShaped, keyInPath } from '../../../schemas/link-key.ts'
+import { linkKeyOfPath } from '../../../schemas/link-key.ts'
 import type { CallContext } from '../define.ts'
 
 type LoopContext = Pick<CallContext, 'workspace' | 'stores' | 'config'>
@@ -75,8 +75,7 @@ function hostOf(url: string): string {
 /** Null: it isn't the workspace's. */
 function placeOf(url: URL, domains: readonly StoredDomain[], { config }: LoopContext): OwnPlace | null {
   const domain = domains.find(({ host }) => host === canonicalHost(url.hostname)) ?? null
-  const path = keyInPath(url.pathname.slice(1).replace(/\/$/, ''))
-  const key = domain === null ? keyUnderRoots(url, config) : isLinkKeyShaped(path) ? path : null
+  const key = domain === null ? keyUnderRoots(url, config) : linkKeyOfPath(url.pathname.slice(1))
   return domain === null && key === null ? null : { domain, key, isRoot: url.pathname === '/' }
 }
 

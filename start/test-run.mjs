@@ -50,7 +50,8 @@ export async function runTests(command, args) {
 
   keepDurations(report.durations)
   for (const { output } of checked) process.stdout.write(output)
-  for (const line of linesOf(report, seed)) process.stdout.write(`${line}\n`)
+  const again = `SEED=${seed} npm ${isLong ? 'run test:faults' : 'test'} --`
+  for (const line of linesOf(report, again)) process.stdout.write(`${line}\n`)
   const count = `${passed} passed, ${failed} failed, ${report.skipped.length} skipped`
   if (isLong) appendFileSync(seedsFile, `${new Date().toISOString()} SEED=${seed}: ${count}\n`)
   process.stdout.write(`${count}\n`)
@@ -75,7 +76,7 @@ async function runVitest(files, isLong, seed) {
   })
   const code = await ended(child)
   const report = readReport(file)
-  if (code !== 0 && report.failed.length === 0) report.failed.push({ file: 'vitest', name: `ended with code ${code}` })
+  if (code !== 0 && report.failed.length === 0) report.failed.push({ name: `vitest ended with code ${code}` })
   return report
 }
 
@@ -83,7 +84,7 @@ function readReport(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    const failed = [{ file: 'vitest', name: 'ended without a report' }]
+    const failed = [{ name: 'vitest ended without a report' }]
     return { passed: 0, failed, skipped: [], durations: {} }
   } finally {
     rmSync(file, { force: true })
@@ -129,13 +130,18 @@ function keepDurations(durations) {
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 1)}\n`)
 }
 
-/** The closing note: the slowest files, skips with their reasons, failures with the command that repeats them. */
-function* linesOf({ durations, skipped, failed }, seed) {
+/**
+ * The closing note: the slowest files, skips with their reasons, failures with the command that repeats them.
+ * @param again that command, but for the file
+ */
+function* linesOf({ durations, skipped, failed }, again) {
   const slowest = Object.entries(durations).sort(([, one], [, other]) => other - one)
   if (slowest.length > 1) yield 'slowest files:'
   for (const [file, ms] of slowest.slice(0, slowest.length > 1 ? slowestShown : 0)) {
     yield `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`
   }
   for (const { file, name, reason } of skipped) yield `skipped: ${file} > ${name}: ${reason}`
-  for (const { file, name } of failed) yield `failed: ${file} > ${name} (again: SEED=${seed} npm test -- ${file})`
+  for (const { file, name } of failed) {
+    yield file === undefined ? `failed: ${name}` : `failed: ${file} > ${name} (again: ${again} ${file})`
+  }
 }

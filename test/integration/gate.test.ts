@@ -19,10 +19,13 @@ function write(name: string, text: string): void {
 }
 
 /** @returns the exit code, and the lines that it printed */
-async function runGate(env: Record<string, string> = {}): Promise<{ code: number | null; lines: string[] }> {
+async function runGate(
+  env: Record<string, string> = {},
+  command: 'test' | 'test:faults' = 'test',
+): Promise<{ code: number | null; lines: string[] }> {
   const program = `
     const { runTests } = await import(${JSON.stringify(projectFile('start/test-run.mjs'))})
-    process.exit(await runTests('test', ['--root', ${JSON.stringify(folder)}]))`
+    process.exit(await runTests('${command}', ['--root', ${JSON.stringify(folder)}]))`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     env: { PATH: process.env['PATH'], ...env },
   })
@@ -58,4 +61,13 @@ test('a run without failures ends with code 0, also where tests are skipped; a s
   const { code, lines } = await runGate({ SEED: '7' })
   expect([code, lines.at(-1)]).toEqual([0, '1 passed, 0 failed, 1 skipped'])
   expect(lines).toContain('svc: SEED=7')
+})
+
+test('a failure of the long form is repeated by its command, a run without tests by none', async () => {
+  write('b.made.ts', `test('breaks', () => expect(1).toBe(2))`)
+  const { lines } = await runGate({ SEED: '8' }, 'test:faults')
+  expect(lines).toContain('failed: b.made.ts > breaks (again: SEED=8 npm run test:faults -- b.made.ts)')
+  for (const name of ['a.made.ts', 'b.made.ts']) rmSync(join(folder, name))
+  const empty = await runGate()
+  expect(empty.lines.slice(-2)).toEqual(['failed: vitest ended with code 1', '0 passed, 1 failed, 0 skipped'])
 })

@@ -16,8 +16,9 @@ export async function storage(settings: BenchSettings): Promise<ScenarioResult> 
     const seeded = await seed(installation, { events, ...shape })
     say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)
     await untilSettled(installation)
-    const counts = await countSeeded(installation, seeded, shape.days + 1)
     const sizes = await readTableSizes(installation)
+    say(`  ${describe(sizes, events)}`)
+    const counts = await countSeeded(installation, seeded, shape.days + 1)
     return {
       figures: figuresOf(sizes, events),
       counts,

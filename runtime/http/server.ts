@@ -12,6 +12,7 @@ import { type Answering, makeAnswering } from './answering.ts'
 import { ArrivingBodies } from './body-bounds.ts'
 import { compressReply } from './compression.ts'
 import { copyHead, type RequestHead } from './head.ts'
+import { idleConnectionMs } from './idle.ts'
 import { inTurn } from './in-turn.ts'
 import { CantListen } from './listen.ts'
 import { dropRequestBody, readRequestBody } from './node-body.ts'
@@ -86,8 +87,6 @@ const precheckedBodyBytes = 4 * 1024
 const closeDeadlineMs = 10_000
 const closePollMs = 20
 const headersWithinMs = 10_000
-/** Longer than the idle timeout of the front of `npm start` and of most balancers. */
-const idleMs = 75_000
 
 export function makeHttpServer(options: HttpServerOptions): HttpServer {
   const { log, bodyDeadlineMs, route, observe } = options
@@ -153,7 +152,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
   const limits = {
     headersTimeout: headersWithinMs,
     requestTimeout: 0,
-    keepAliveTimeout: idleMs,
+    keepAliveTimeout: idleConnectionMs,
     requireHostHeader: false,
   }
   const server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, inTurn(serve))

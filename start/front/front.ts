@@ -16,6 +16,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { createProxyServer } from 'httpxy'
 import { hostOfTarget, originForm } from '../../runtime/http/head.ts'
+import { idleConnectionMs } from '../../runtime/http/idle.ts'
 import { inTurn } from '../../runtime/http/in-turn.ts'
 import { endLingering } from '../../runtime/http/linger.ts'
 import type { Refusal } from '../../runtime/http/refusals.ts'
@@ -134,7 +135,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     requireHostHeader: false,
     // Those that began together are cut together: 800 at once take a fifth of a second.
     connectionsCheckingInterval: 100,
-    keepAliveTimeout: 30_000,
+    keepAliveTimeout: idleConnectionMs,
   }
   const listen = async (host: string, port: number): Promise<Server> => {
     const handle = inTurn((request, response) => {

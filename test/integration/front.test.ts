@@ -180,6 +180,11 @@ test('a connection stays after a 503, as the answer says', async () => {
   expect(closedAfterMs).toBeUndefined()
 })
 
+test('a proxy in front may keep a connection idle for two minutes, as Caddy does', async () => {
+  const { text } = await exchange(front.port, ['GET / HTTP/1.1\r\nHost: x\r\n\r\n'], { until: '</h1>' })
+  expect(Number(/^keep-alive: timeout=(\d+)\r$/im.exec(text)?.[1])).toBeGreaterThan(120)
+})
+
 test('a 503 comes soon also to a body that goes on, and ends its connection', async () => {
   isAway = true
   const sent = [track('Content-Length: 10000000'), 'abc']

@@ -162,6 +162,11 @@ test('requests that are sent ahead begin in turn, and a sender of too many is cu
   expect([cut.statuses, handled]).toEqual([[], ['GET /slow ']])
 })
 
+test('a balancer may keep a connection idle for two minutes, as Caddy does', async () => {
+  const { text } = await exchange(port, ['GET /x HTTP/1.1\r\nHost: x\r\n\r\n'], { until: '}' })
+  expect(Number(/^keep-alive: timeout=(\d+)\r$/im.exec(text)?.[1])).toBeGreaterThan(120)
+})
+
 test('a client that goes away before its answer harms nobody', async () => {
   observed.length = 0
   handled.length = 0

@@ -160,8 +160,8 @@ function previousOf({ start, end }: Span, query: RangeQuery, timeZone: string): 
 }
 
 /**
- * The same local dates and times of the year before; 29 February is the 28th there, which stays whole before an end at the
- * 29th's midnight. Cut where the range begins.
+ * The same local dates and times of the year before; 29 February is the 28th there. An end at a local midnight ends the
+ * day before it: February has no 29th before a March that begins. Cut where the range begins.
  */
 function aYearBefore({ start, end }: Span, timeZone: string): Span {
   const sameTime = (moment: number) => {
@@ -170,8 +170,8 @@ function aYearBefore({ start, end }: Span, timeZone: string): Span {
   }
   const from = sameTime(start)
   const lastDay = localDayAt(end - 1, timeZone)
-  const isBeforeLeapDay = lastDay < localDayAt(end, timeZone) && dayAYearBefore(lastDay) === dayAYearBefore(lastDay + 1)
-  const to = isBeforeLeapDay ? startOfLocalDay(dayAYearBefore(lastDay) + 1, timeZone) : sameTime(end)
+  const endsWithDay = lastDay < localDayAt(end, timeZone)
+  const to = endsWithDay ? startOfLocalDay(dayAYearBefore(lastDay) + 1, timeZone) : sameTime(end)
   return { start: from, end: Math.max(from, Math.min(to, start)) }
 }
 

@@ -95,6 +95,10 @@ describe('the oracle cuts ranges', () => {
       '2023-02-27T23:00:00.000Z',
       '2023-02-28T23:00:00.000Z',
     ])
+    expect(previous({ start: '2025-02-28', end: '2025-02-28', compare: 'year' })).toEqual([
+      '2024-02-27T23:00:00.000Z',
+      '2024-02-28T23:00:00.000Z',
+    ])
     expect(previous({ hours: 2, days: 1 })).toEqual(['2026-11-20T08:34:56.789Z', '2026-11-20T10:34:56.789Z'])
     expect(previous({ start: '2026-11-18', end: '2026-11-18' })).toEqual([
       '2026-11-16T23:00:00.000Z',

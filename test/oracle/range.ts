@@ -75,10 +75,13 @@ function parseOffset(text: string): number {
 export function previousOf({ start, end }: Span, query: OverviewQuery, timezone: string): Span {
   const { days = 30 } = query
   if (query.compare === 'year') {
-    const from = aYearBefore(start, timezone)
-    // An end at the midnight of 29 February is that of the 28th's end.
-    const isLeapMidnight = isLeapDay(end, timezone) && !isLeapDay(end - 1, timezone)
-    const to = isLeapMidnight ? aYearBefore(end - 1, timezone) + 1 : aYearBefore(end, timezone)
+    const from = instantOf(timezone, aYearBeforeLocal(localAt(timezone, start)))
+    // An end at midnight is that of the day before it.
+    const lastDay = localDay(timezone, end - 1)
+    const endsWithDay = localDay(timezone, end) > lastDay
+    const to = endsWithDay
+      ? startOfDay(timezone, aYearBeforeLocal(lastDay) + day)
+      : instantOf(timezone, aYearBeforeLocal(localAt(timezone, end)))
     return { start: from, end: Math.max(from, Math.min(to, start)) }
   }
   const isDays = query.start === undefined && query.end === undefined && query.hours === undefined
@@ -89,15 +92,10 @@ export function previousOf({ start, end }: Span, query: OverviewQuery, timezone:
   }
 }
 
-function isLeapDay(instant: number, timezone: string): boolean {
-  return new Date(localAt(timezone, instant)).toISOString().slice(5, 10) === '02-29'
-}
-
-function aYearBefore(instant: number, timezone: string): number {
-  const local = new Date(localAt(timezone, instant))
-  if (isLeapDay(instant, timezone)) local.setUTCDate(28)
-  local.setUTCFullYear(local.getUTCFullYear() - 1)
-  return instantOf(timezone, local.getTime())
+function aYearBeforeLocal(time: number): number {
+  const local = new Date(time)
+  if (local.toISOString().slice(5, 10) === '02-29') local.setUTCDate(28)
+  return local.setUTCFullYear(local.getUTCFullYear() - 1)
 }
 
 /** The first local midnight that is at most so many times 24 hours ago. */

@@ -40,6 +40,8 @@ it('the year before has whole days as the range has, also before a leap day and 
   expect(before('2024-02-29', '2024-02-29')).toEqual(['2023-02-28T05:00', '2023-03-01T05:00'])
   expect(before('2024-02-01', '2024-02-29T12:00')).toEqual(['2023-02-01T05:00', '2023-02-28T17:00'])
   expect(before('2024-02-28T18:00', '2024-02-28')).toEqual(['2023-02-28T23:00', '2023-03-01T05:00'])
+  expect(before('2025-02-01', '2025-02-28')).toEqual(['2024-02-01T05:00', '2024-02-29T05:00'])
+  expect(before('2025-02-01', '2025-03-01T00:00:00.001')).toEqual(['2024-02-01T05:00', '2024-03-01T05:00'])
 })
 
 describe('a range that is refused', () => {

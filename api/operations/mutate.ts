@@ -158,7 +158,7 @@ async function record({ operation, context, sent, ipHash }: Mutation, { body }: 
     actorName: actor.name,
     interface: context.interface,
     resourceType,
-    resourceId: (body as { id?: number }).id ?? null,
+    resourceId: resourceIdOf(resourceType, body),
     requestId,
     ipHash,
     metadata: {
@@ -166,6 +166,12 @@ async function record({ operation, context, sent, ipHash }: Mutation, { body }: 
       ...pick({ ...(body as object), ...context.path, ...context.body }, auditIds),
     },
   })
+}
+
+/** The answer is the resource, or names it: a test of a webhook endpoint answers with the delivery. */
+function resourceIdOf(type: string, body: unknown): number | null {
+  const ids = body as Readonly<Record<string, number | null | undefined>>
+  return ids[`${type}_id`] ?? ids['id'] ?? null
 }
 
 /** Names only: what was written may be anything, and audit rows stay for ever. */

@@ -149,8 +149,9 @@ describe.each(mutations.map((operation) => [operation.name, operation] as const)
       'SELECT action, resource_id FROM audit_events WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1',
       [mine.workspaceId],
     )
-    const { id = null } = JSON.parse(again.body) as { id?: number }
-    expect(last).toEqual({ action: operation.name, resource_id: id })
+    const ids = JSON.parse(again.body) as Record<string, number | undefined>
+    const resourceId = ids[operation.name === 'webhook_endpoint.test' ? 'webhook_endpoint_id' : 'id'] ?? null
+    expect(last).toEqual({ action: operation.name, resource_id: resourceId })
     const verdict = await verifyAuditChain(stores.pg, mine.workspaceId, 10_000)
     expect(verdict).toMatchObject({ firstBroken: null, isCut: false })
 

@@ -15,8 +15,8 @@ import { makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
 
-const post = (init: RequestInit = {}) =>
-  api.ask('/v1/webhooks', {
+const post = (init: RequestInit = {}, path = '/v1/webhooks') =>
+  api.ask(path, {
     method: 'POST',
     key: mine.apiKey,
     body: JSON.stringify({ url: 'https://example.com/hook', description: 'secret words' }),
@@ -59,6 +59,15 @@ test('a mutation has one row, which says who did what, and not what was sent', a
   })
   expect(rows[0]!['object_id']).toBe(`audit_event_${rows[0]!['id']}`)
   expect(JSON.stringify(rows)).not.toContain('secret words')
+})
+
+test('a test of a webhook endpoint names the endpoint, and not the delivery that it answers with', async () => {
+  await post()
+  const { id } = (await (await post()).json()) as { id: number }
+  const delivery = (await (await post({}, `/v1/webhooks/${id}/test`)).json()) as { id: number }
+  expect(delivery.id).not.toBe(id)
+  const [row] = await ask()
+  expect(row).toMatchObject({ action: 'webhook_endpoint.test', resource_type: 'webhook_endpoint', resource_id: id })
 })
 
 test('a row names no field that has its default, and which asset a change of the profile’s media was about', async () => {

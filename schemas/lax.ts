@@ -24,6 +24,11 @@ function toInteger(value: unknown): unknown {
   return Math.min(Math.max(integer, -Number.MAX_VALUE), Number.MAX_VALUE) + 0
 }
 
+/** Whether a text means an integer: a field that takes none of them has no other fault. */
+export function isIntegerText(text: string): boolean {
+  return typeof toInteger(text) === 'number'
+}
+
 /**
  * Whether a number is too large for an integer. From 10^21 on Python reads it as a float, which no 64-bit integer
  * equals.

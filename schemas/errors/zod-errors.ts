@@ -7,7 +7,7 @@
  * different types of JSON. A check of our own that has an error of its own gives its builder as `params: { build }`.
  */
 import type { z } from 'zod'
-import { integerLengthMax, isHuge } from '../lax.ts'
+import { integerLengthMax, isHuge, isIntegerText } from '../lax.ts'
 import { validationErrorsMax } from '../limits/api-limits.ts'
 import type { Loc, ValidationError } from './validation-errors.ts'
 import * as errors from './validation-errors.ts'
@@ -155,6 +155,7 @@ function wrongType(expected: string, input: unknown): Build {
 }
 
 function wrongInt(input: unknown): Build {
+  if (typeof input === 'string' && isIntegerText(input)) return errors.intType
   if (typeof input === 'string') return input.length > integerLengthMax ? errors.intParsingSize : errors.intParsing
   if (typeof input !== 'number') return errors.intType
   return isHuge(input) ? errors.intParsingSize : errors.intFromFloat

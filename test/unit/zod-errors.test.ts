@@ -37,6 +37,7 @@ const rows: [z.ZodType, unknown[], string, string, object?][] = [
   [bounded, ['x', '', '1.5', '0x1', '1_', '１', '1e3'], 'int_parsing', noNumber],
   [bounded, [1.5], 'int_from_float', 'Input should be a valid integer, got a number with a fractional part'],
   [bounded, [null, [], {}], 'int_type', 'Input should be a valid integer'],
+  [integer, ['1', ' 1.0 ', '1_000', true], 'int_type', 'Input should be a valid integer'],
   [bounded, [1e300, -1e300, '9'.repeat(4301)], 'int_parsing_size', noSize],
   [bounded, [0], 'greater_than_equal', 'Input should be greater than or equal to 1', { ge: 1 }],
   [integer.gt(0), [0], 'greater_than', 'Input should be greater than 0', { gt: 0 }],

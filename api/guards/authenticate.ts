@@ -32,7 +32,8 @@ interface LookUp {
   readonly startedAt: number
 }
 
-const bearer = /^bearer (\S+)$/i
+/** RFC 9110, 11.4: one blank or more. */
+const bearer = /^bearer +(\S+)$/i
 
 type Find = typeof findApiKey
 /** How a token is looked up; undefined: it has no shape that is accepted here. */

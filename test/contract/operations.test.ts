@@ -195,7 +195,7 @@ describe('what is no route is 404, with or without a key', () => {
   })
 })
 
-test.each(['bearer', 'BEARER'])('the scheme of Authorization may be %s', async (scheme) => {
+test.each(['bearer', 'BEARER', 'Bearer '])('the scheme of Authorization may be %j', async (scheme) => {
   const response = await api.ask('/v1/workspace', { headers: { Authorization: `${scheme} ${mine.apiKey}` } })
   expect(response.status).toBe(200)
 })

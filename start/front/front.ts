@@ -19,7 +19,7 @@ import { hostOfTarget, originForm } from '../../runtime/http/head.ts'
 import { idleConnectionMs } from '../../runtime/http/idle.ts'
 import { inTurn } from '../../runtime/http/in-turn.ts'
 import { endLingering } from '../../runtime/http/linger.ts'
-import type { Refusal } from '../../runtime/http/refusals.ts'
+import { type Refusal, refusals } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import { isEveryAddress } from '../../runtime/loopback.ts'
 import { problems } from '../../schemas/errors/problems.ts'
@@ -29,7 +29,7 @@ import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { hostOfHeader } from '../../schemas/short-domain.ts'
 import { StartRefused } from '../data-folder.ts'
 import type { ServiceName } from '../processes/services.ts'
-import { untilBegun } from './body-arrival.ts'
+import { hasBody, isBeyondReading, untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
 import { makeHeaderPreparer, refusalOfHead } from './forwarded-headers.ts'
 import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
@@ -103,6 +103,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     if (path === '/' && !atDomain) return sendPage(request, response, options)
     if (options.demo && !atDomain && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
     if (options.portOf(service) === undefined) return refuse(response)
+    if (service === 'ingest' && isBeyondReading(request))
+      return refuseAndClose(request, response, refusals.bodyTooLarge)
     const arrival = hasBody(request) ? await untilBegun(request) : 'begun'
     if (arrival === 'gone') return void response.destroy()
     if (arrival === 'late') return refuseAndClose(request, response, problems.body_late)
@@ -237,10 +239,6 @@ async function sendDemo(
   if (isNoRead(request)) return refuseMethod(request, response)
   const { status, headers, body } = await demo.answer(path, request.headers['if-none-match'])
   send(request, response, status, headers, body)
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 function isNoRead({ method }: IncomingMessage): boolean {

@@ -296,6 +296,13 @@ test('ends a connection whose body goes on after the answer', async () => {
   expect(closedAfterMs).toBeDefined()
 })
 
+test('refuses a body that ingest would not read to its end by itself', async () => {
+  let asked = false
+  handle = () => (asked = true)
+  const { statuses } = await exchange(front.port, [track('Content-Length: 20000000'), large])
+  expect([statuses, asked]).toEqual([[413], false])
+})
+
 test('no request goes into a connection that a service closes behind a body in chunks, as uWebSockets.js does without a word', async () => {
   const silent = createSocketServer((socket) => {
     socket.on('error', () => {})

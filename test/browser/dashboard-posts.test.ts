@@ -685,3 +685,22 @@ test('saved texts are written in the editor and put where the cursor is, by keys
   await page.keyboard.press('ArrowDown')
   await look(page, 'saved-texts')
 })
+
+test('a title with marks that turn the direction of writing turns nothing beside it', async (context) => {
+  const account = await makeAccount(stores, mine.workspaceId, 'mastodon')
+  const body = { title: '\u2069\u202Egnp', base_caption: 'Text', social_account_ids: [account] }
+  expect((await ask('POST', '/v1/posts', body)).status).toBe(200)
+  const page = await signIn(context, '/dashboard/posts')
+  await page.waitForSelector(`${section} >> text=gnp`)
+  const places = await page.evaluate<number[]>(`(() => {
+    const title = [...document.querySelectorAll('li .name bdi')].find(({ textContent }) => textContent.includes('gnp'))
+    const beside = document.createTreeWalker(title.parentElement.querySelector('.label'), NodeFilter.SHOW_TEXT).nextNode()
+    return [0, 3].map((at) => {
+      const letter = document.createRange()
+      letter.setStart(beside, at)
+      letter.setEnd(beside, at + 1)
+      return letter.getBoundingClientRect().left
+    })
+  })()`)
+  expect(places).toEqual(places.toSorted((one, other) => one - other))
+})

@@ -14,6 +14,7 @@ import type { Workspace } from './requests/answers.ts'
 import { signOutSent, useAnswer } from './requests/query.ts'
 import { showWorkspace } from './requests/request.ts'
 import { SigningIn } from './settings/signing-in.tsx'
+import { closeMarks } from './shell/closed-marks.ts'
 import { follow, isShown, pushAddress, replaceAddress } from './shell/history-entries.ts'
 import { blockDisabledClicks, focusMain, keepFocus } from './shell/kept-focus.ts'
 import { LazyPage, type Page } from './shell/lazy-page.tsx'
@@ -229,6 +230,7 @@ function placeOf() {
   return { pathname: pageAt(location.pathname), search: withoutWorkspace(location.search) }
 }
 
+closeMarks()
 keepFocus()
 blockDisabledClicks()
 clickByAltEnter()

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{Sa as o,Va as s,e as u,g as n,h as r}from"./chunk-7FFSNRKN.js";var f=t=>{};function a(t,e){e!==""&&f(`${t}: ${e}`)}function c(){let[t,e]=u("");return n(()=>{f=e},[]),t===""?null:o("div",{class:"late",children:[o(s,{text:t}),o("button",{type:"button",onClick:()=>e(""),children:"Close"})]})}function b(){let t=r(!0);return n(()=>()=>{t.current=!1},[]),t}export{a,c as b,b as c};

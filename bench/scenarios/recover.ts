@@ -90,6 +90,7 @@ async function fill(folder: string, bytesWanted: number): Promise<number> {
       onSealed: () => {},
       onFirstRow: () => {},
       onUnused: () => {},
+      onLeft: () => {},
       isLoaderBusy: () => false,
       onClaimLost: () => {},
       observeSync: () => {},

@@ -4,12 +4,16 @@
  *
  * A file becomes `N.log` by: header with number N written and synced, renamed, folder synced. A crash in between leaves a
  * spare or a file without groups. Held by test/property/log.test.ts.
+ *
+ * A spare that was used has rows of before, until new ones overwrite them. So a file is reused for some hours only after it
+ * was filled with zeros: rows of an erased person leave it.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../runtime/files/durable-file.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { logFileAgeMaxMs } from '../../schemas/limits/log-limits.ts'
 import { encodeFileHeader, fileHeaderBytes } from './format.ts'
 
 /** The two calls that durability rests on, apart so that tests can make them fail. */
@@ -32,6 +36,18 @@ export function logFilePath(folder: string, number: number): string {
 export interface OpenLogFile {
   readonly number: number
   readonly fd: number
+  /** It had no rows of before. */
+  readonly isBlank: boolean
+  /** By the monotonic clock. */
+  readonly openedAt: number
+}
+
+interface Spare {
+  readonly name: string
+  /** When it was filled with zeros. */
+  readonly filledAt: number
+  /** It was never used. */
+  readonly isBlank: boolean
 }
 
 const zeros = Buffer.alloc(1024 * 1024)
@@ -40,7 +56,7 @@ const writersSparesMax = 4
 const sparePauseMs = 10
 
 export class LogFiles {
-  private spares: string[] = []
+  private spares: Spare[] = []
   private preparing: Promise<void> | undefined
   /** Somebody waits for the spare that is being prepared. */
   private isSpareUrgent = false
@@ -94,23 +110,24 @@ export class LogFiles {
     if (spare === undefined) throw new Error('no log file could be prepared')
     const number = this.lastNumber + 1
     const path = this.pathOf(number)
-    const fd = openSync(join(this.folder, spare), 'r+')
+    const sparePath = join(this.folder, spare.name)
+    const fd = openSync(sparePath, 'r+')
     try {
       const header = encodeFileHeader({ fileNumber: number, previousEnd })
       this.io.write(fd, header, header.length, 0)
       await new Promise<void>((resolve, reject) => {
         this.io.sync(fd, (error) => (error ? reject(error) : resolve()))
       })
-      await rename(join(this.folder, spare), path)
+      await rename(sparePath, path)
       await syncFolder(this.folder)
     } catch (error) {
       closeSync(fd)
-      await unlink(join(this.folder, spare)).catch(() => {})
+      await unlink(sparePath).catch(() => {})
       throw error
     }
     this.lastNumber = number
     void this.prepare().catch(() => {})
-    return { number, fd }
+    return { number, fd, isBlank: spare.isBlank, openedAt: performance.now() }
   }
 
   /** Marks a file whose sync failed. The kernel's state of it can't be trusted, so it is never written again. */
@@ -128,8 +145,9 @@ export class LogFiles {
     const path = this.pathOf(number)
     // Where nobody writes, the newest file goes too, but for its number: no later file may have it again.
     if (this.sparesMax === 0 && number === this.lastNumber) return truncateToHeader(path)
-    const size = await stat(path).then(({ size }) => size, zeroWhenMissing)
-    if (size !== this.fileBytes || this.distrusted.delete(number) || this.spares.length >= this.sparesMax) {
+    const found = await stat(path).catch(ignoreMissing)
+    const isReusable = found && found.size === this.fileBytes && !isOld(found.birthtimeMs)
+    if (this.distrusted.delete(number) || !isReusable || this.spares.length >= this.sparesMax) {
       await unlink(path).catch(ignoreMissing)
     } else {
       const name = `spare-${++this.spareCount}.log`
@@ -146,6 +164,14 @@ export class LogFiles {
       this.preparing = undefined
     })
     return this.preparing
+  }
+
+  /** Removes used spares that are old, and has another one ready. */
+  async renewSpares(): Promise<void> {
+    const old = this.spares.filter(({ filledAt, isBlank }) => !isBlank && isOld(filledAt))
+    this.spares = this.spares.filter((spare) => !old.includes(spare))
+    for (const { name } of old) await unlink(join(this.folder, name)).catch(ignoreMissing)
+    if (this.sparesMax > 0) await this.prepare()
   }
 
   /** Waits until nothing is being prepared any more. */
@@ -174,7 +200,7 @@ export class LogFiles {
       await handle.close()
     }
     await rename(temporary, join(this.folder, name))
-    this.spares.push(name)
+    this.spares.push({ name, filledAt: Date.now(), isBlank: true })
   }
 
   /** A file that is begun in vain takes the disk's last bytes from others, as from stores on the same disk. */
@@ -186,14 +212,25 @@ export class LogFiles {
 
   private async adoptSpare(name: string): Promise<void> {
     const path = join(this.folder, name)
-    const { size } = await stat(path)
-    if (name.endsWith('.new') || size !== this.fileBytes || this.spares.length >= this.sparesMax) {
+    const { size, birthtimeMs } = await stat(path)
+    const isWhole = size === this.fileBytes && !name.endsWith('.new')
+    if (!isWhole || isOld(birthtimeMs) || this.spares.length >= this.sparesMax) {
       await unlink(path)
       return
     }
     this.spareCount = Math.max(this.spareCount, Number(/\d+/.exec(name)![0]))
-    this.spares.push(name)
+    this.spares.push({ name, filledAt: birthtimeMs, isBlank: false })
   }
+}
+
+/** Whether a file that is written is old and has any rows. @param end behind the last one that was written */
+export function isWorthLeaving({ isBlank, openedAt }: OpenLogFile, end: number): boolean {
+  return performance.now() - openedAt >= logFileAgeMaxMs && !(isBlank && end === fileHeaderBytes)
+}
+
+/** @param filledAt a file is filled once, when it is made. A file system that doesn't know when that was says 0. */
+function isOld(filledAt: number): boolean {
+  return Date.now() - filledAt > logFileAgeMaxMs
 }
 
 async function truncateToHeader(path: string): Promise<void> {
@@ -204,11 +241,6 @@ async function truncateToHeader(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
-}
-
-function zeroWhenMissing(error: NodeJS.ErrnoException): number {
-  ignoreMissing(error)
-  return 0
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -1,10 +1,10 @@
 /** The group of rows that gathers or is on its way to the disk, and the segment that it belongs to. */
-
 import { type Hash64, rowFormat } from '../../schemas/event/row.ts'
 import type { RowEncoder } from '../../schemas/event/row-codec.ts'
 import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { forEachClaim, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
+import type { LogWriterOptions } from './writer-options.ts'
 
 /** A group is small beside a segment, so that a segment always has room for one more. */
 export const groupRowsMax = segmentRowsMax / 8
@@ -30,6 +30,8 @@ export interface OpenSegment {
   timer: NodeJS.Timeout | undefined
 }
 
+type Sealing = Pick<LogWriterOptions, 'onSealed' | 'onUnused'>
+
 /** A segment without rows: it may stay so for as long as none come. */
 export function beginSegment(number: number): OpenSegment {
   return {
@@ -51,6 +53,16 @@ export function startAge(segment: OpenSegment, onDue: () => void): void {
     segment.isDue = true
     onDue()
   }, segmentAgeMs)
+}
+
+/** Hands on a segment whose end is certain. Does nothing for one that was sealed before. */
+export function sealOnce(segment: OpenSegment, { onSealed, onUnused }: Sealing): void {
+  if (segment.isSealed) return
+  segment.isSealed = true
+  clearTimeout(segment.timer)
+  const { number, file, start, end, syncedRows } = segment
+  if (syncedRows === 0) onUnused(number)
+  else onSealed({ number, file, start, end, rows: syncedRows, rowFormat })
 }
 
 /** Whether a segment may not take another group. */

@@ -14,13 +14,13 @@
  */
 import { closeSync } from 'node:fs'
 import { sleep } from '../../runtime/retry.ts'
-import { type Hash64, rowFormat } from '../../schemas/event/row.ts'
+import type { Hash64 } from '../../schemas/event/row.ts'
 import { compileRowEncoder, type RowEncoder } from '../../schemas/event/row-codec.ts'
 import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { groupBytesMax, logFileRetryMs, logFileTriesBeforeAnswer } from '../../schemas/limits/log-limits.ts'
 import { retryWhileDiskFull } from '../wait-for-room.ts'
 import { CommitPace } from './commit-pace.ts'
-import type { OpenLogFile } from './files.ts'
+import { isWorthLeaving, type OpenLogFile } from './files.ts'
 import { fileHeaderBytes } from './format.ts'
 import {
   beginSegment,
@@ -31,8 +31,10 @@ import {
   type OnSynced,
   type OpenSegment,
   reportLost,
+  sealOnce,
   startAge,
 } from './group.ts'
+import { leaveOldFiles, type OldFiles } from './leave-old-files.ts'
 import { Outage } from './outage.ts'
 import type { LogWriterOptions } from './writer-options.ts'
 
@@ -40,6 +42,7 @@ export class LogWriter<Row extends { id: number }> {
   private readonly encode: RowEncoder<Row>
   private readonly groupBytesMax: number
   private file: OpenLogFile | undefined
+  private oldFiles: OldFiles | undefined
   /** Behind the last group written or in flight. */
   private fileEnd = fileHeaderBytes
   private syncedEnd = fileHeaderBytes
@@ -48,7 +51,6 @@ export class LogWriter<Row extends { id: number }> {
   private gathering: GatheringGroup | undefined
   private inflight: GatheringGroup | undefined
   private freeBuffers: GroupBuffer[] = []
-  private isRolling = false
   /** From a failed write or sync until another file is open. */
   readonly outage = new Outage()
   private isClosed = false
@@ -68,6 +70,7 @@ export class LogWriter<Row extends { id: number }> {
   static async open<Row extends { id: number }>(options: LogWriterOptions, previousEnd: number) {
     const writer = new LogWriter<Row>(options)
     writer.file = await retryWhileDiskFull(options.files.folder, options.log, () => options.files.openNext(previousEnd))
+    writer.oldFiles = leaveOldFiles(options.files, options.log, () => writer.leaveWhenOld())
     return writer
   }
 
@@ -123,6 +126,7 @@ export class LogWriter<Row extends { id: number }> {
   /** Syncs all appended rows, seals the open segment, closes the file. No row may be appended any more. */
   async close(): Promise<void> {
     this.isClosed = true
+    await this.oldFiles?.stop()
     if (this.inflight || this.gathering?.rows) await new Promise<void>((resolve) => this.idleWaiters.push(resolve))
     if (this.segment) this.seal(this.segment)
     if (this.file) closeSync(this.file.fd)
@@ -154,13 +158,11 @@ export class LogWriter<Row extends { id: number }> {
 
   private commit(): void {
     const group = this.gathering
-    if (!group || group.rows === 0 || this.inflight || this.isRolling) return
+    if (!group || group.rows === 0 || this.inflight || !this.file) return
     const isFirstOfSegment = group.segment.file === 0
     if (isFirstOfSegment && !this.fileHasRoom()) {
-      void this.roll(this.syncedEnd).then(() => this.commit())
-      return
+      return void this.roll(this.syncedEnd).then(() => this.commit())
     }
-    if (!this.file) return
     this.gathering = undefined
     this.inflight = group
     if (isFirstOfSegment) {
@@ -175,8 +177,7 @@ export class LogWriter<Row extends { id: number }> {
       if (this.fileEnd > this.options.files.fileBytes) throw new Error('the group is larger than its rows said')
       this.options.io.write(this.file.fd, buffer.bytes, length, offset)
     } catch (error) {
-      void this.fail(group, error as Error)
-      return
+      return void this.fail(group, error as Error)
     }
     this.options.io.sync(this.file.fd, (error) => {
       if (error) return void this.fail(group, error)
@@ -224,7 +225,6 @@ export class LogWriter<Row extends { id: number }> {
    * failed try.
    */
   private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
-    this.isRolling = true
     const full = this.file
     this.file = undefined
     for (let attempt = 0; !this.file && !(this.isClosed && attempt > 0); attempt++) {
@@ -243,8 +243,17 @@ export class LogWriter<Row extends { id: number }> {
     this.fileEnd = fileHeaderBytes
     this.syncedEnd = fileHeaderBytes
     this.groupNumber = 0
-    this.isRolling = false
     this.outage.end()
+  }
+
+  /** Begins another file where this one is old and nothing of it is under way. */
+  private async leaveWhenOld(): Promise<void> {
+    const { file, inflight, gathering, segment } = this
+    if (!file || this.isClosed || inflight || gathering?.rows || segment?.file) return
+    if (!isWorthLeaving(file, this.fileEnd)) return
+    await this.roll(this.syncedEnd)
+    this.options.onLeft(file.number)
+    this.commit()
   }
 
   private dropGathering(): void {
@@ -280,13 +289,8 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   private seal(segment: OpenSegment): void {
-    if (segment.isSealed) return
-    segment.isSealed = true
-    clearTimeout(segment.timer)
     if (segment === this.segment) this.segment = undefined
-    const { number, file, start, end, syncedRows } = segment
-    if (syncedRows === 0) this.options.onUnused(number)
-    else this.options.onSealed({ number, file, start, end, rows: syncedRows, rowFormat })
+    sealOnce(segment, this.options)
   }
 
   private resolveIdleWaiters(): void {

@@ -69,6 +69,12 @@ export class FileKeeper {
     this.kept.set(segment.file, file)
   }
 
+  /** The writer has left the file, and all of its segments were added. */
+  fileLeft(number: number): void {
+    this.writingFile = Math.max(this.writingFile, number + 1)
+    if (!this.kept.has(number)) this.kept.set(number, { open: new Map(), doneAt: performance.now() })
+  }
+
   isRecovered(number: number): boolean {
     return this.recovered.has(number)
   }

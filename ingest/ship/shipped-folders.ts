@@ -27,6 +27,11 @@ export class ShippedFolders {
     this.byNumber.get(segment.folder)!.keeper.addSegment(segment)
   }
 
+  /** The writer of `folder` has left the file, and all of its segments were added. */
+  fileLeft(folder: number, file: number): void {
+    this.byNumber.get(folder)!.keeper.fileLeft(file)
+  }
+
   pathOf({ folder, file }: Segment): string {
     return this.byNumber.get(folder)!.files.pathOf(file)
   }

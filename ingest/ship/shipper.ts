@@ -82,7 +82,7 @@ const insertIntervalMs = 500
 export class Shipper {
   /** The log's writers call it as their segments begin and end. */
   readonly open: OpenSegments
-  private readonly folders: ShippedFolders
+  readonly folders: ShippedFolders
   private readonly waiting = new WaitingSegments()
   private readonly toLoad: Frozen[] = []
   private readonly toRepair: Frozen[] = []

@@ -79,6 +79,7 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
       onSealed: (segment) => shipper!.add({ ...segment, folder: 0 }),
       onFirstRow: (number) => shipper!.open.gotRow(number, monotonicMs()),
       onUnused: (number) => shipper!.open.unused(number),
+      onLeft: (file) => shipper!.folders.fileLeft(0, file),
       isLoaderBusy: () => isLoading,
       onClaimLost: (claim, id) => window.remove(claim, id),
       observeSync: options.observeSync,

@@ -34,6 +34,8 @@ export type MainFunctions = {
   gotRow(stream: StreamName, number: number, at: number): void
   sealed(stream: StreamName, segment: Segment): void
   unused(stream: StreamName, number: number): void
+  /** The worker has left a file of its folder: told after all of its segments. */
+  left(stream: StreamName, folder: number, file: number): void
   /** Tries of links' passwords are counted for all workers together. */
   takePasswordTry: PasswordTries['take']
   giveBackPasswordTry: PasswordTries['giveBack']

@@ -150,6 +150,7 @@ async function openLog<Row extends { id: number }>(
       onSealed: (segment) => main.tell('sealed', stream, { ...segment, folder: worker }),
       onFirstRow: (number) => main.tell('gotRow', stream, number, monotonicMs()),
       onUnused: (number) => main.tell('unused', stream, number),
+      onLeft: (file) => main.tell('left', stream, worker, file),
       isLoaderBusy: () => Atomics.load(isLoading, streamNames.indexOf(stream)) === 1,
       onClaimLost: (claim, id) => window.remove(claim, id),
       observeSync,

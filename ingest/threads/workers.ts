@@ -72,6 +72,7 @@ export async function receiveInWorkers(node: IngestNode, program: URL): Promise<
       gotRow: (stream, number, at) => shippers![stream].open.gotRow(number, at),
       sealed: (stream, segment) => shippers![stream].add(segment),
       unused: (stream, number) => shippers![stream].open.unused(number),
+      left: (stream, folder, file) => shippers![stream].folders.fileLeft(folder, file),
       takePasswordTry: passwordTries.take,
       giveBackPasswordTry: passwordTries.giveBack,
       health: async () => {

@@ -24,6 +24,12 @@ export const logFileRetryMs = 500
 export const logFileTriesBeforeAnswer = 9
 /** A retired log file is recycled after this time. Until then its rows can be loaded again after a power loss. */
 export const retiredFileKeepMs = 10 * minute
+/**
+ * A file is written, and reused without being filled with zeros again, for so long. So rows of an erased person are in the log
+ * for at most twice this time and `retiredFileKeepMs`. Then, how often both are looked at.
+ */
+export const logFileAgeMaxMs = 6 * hour
+export const logFileAgeCheckMs = 1 * minute
 /** Bytes of the retired files of one stream, over all its folders. */
 export const retiredBytesMax = 4 * 1024 * MiB
 /** Room that a node's start waits for: its leases and its copies of tables, beside the log. */

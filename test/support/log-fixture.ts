@@ -113,6 +113,7 @@ export async function openLog(
   const sealed: Segment[] = []
   /** Numbers that were taken for nothing. */
   const unused: number[] = []
+  const left: number[] = []
   const writer = await LogWriter.open<BotVisitRow>(
     {
       columns: botVisitColumns,
@@ -123,6 +124,7 @@ export async function openLog(
       onSealed: (segment) => sealed.push({ ...segment, folder: 0 }),
       onFirstRow: () => {},
       onUnused: (number) => unused.push(number),
+      onLeft: (file) => left.push(file),
       isLoaderBusy: () => false,
       onClaimLost: () => {},
       observeSync: () => {},
@@ -134,6 +136,7 @@ export async function openLog(
     writer,
     sealed,
     unused,
+    left,
     recovered,
     setAside,
     claims,

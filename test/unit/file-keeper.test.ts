@@ -24,8 +24,17 @@ afterEach(() => {
 
 const sweepMs = 5_000
 
-/** Files 1 to 4, of which the last is written; @returns the numbers of those that are there after each time */
-async function keptAfter(rows: readonly Segment[], unused: number[], timesMs: readonly number[]): Promise<number[][]> {
+/**
+ * Files 1 to 4, of which the last is written.
+ * @param left a file that the writer leaves
+ * @returns the numbers of those that are there after each time
+ */
+async function keptAfter(
+  rows: readonly Segment[],
+  unused: number[],
+  timesMs: readonly number[],
+  left?: number,
+): Promise<number[][]> {
   const { files } = await LogFiles.open(join(folder, 'log'), smallFileBytes, diskIo)
   for (let number = 1; number <= 4; number++) closeSync((await files.openNext(fileHeaderBytes)).fd)
   const journal = await ShipJournal.open(join(folder, 'journal'), 'boot', 600_000, silent)
@@ -34,6 +43,7 @@ async function keptAfter(rows: readonly Segment[], unused: number[], timesMs: re
   const keeper = new FileKeeper({ folder: 0, files, recovered: found, newestFile: 4 }, options)
   const done = { dropped: {}, rows: 1, hasSides: false, keys: [], segments: rows }
   if (rows.length > 0) keeper.manifestDone({ id: 2, part: 'all', ...done })
+  if (left !== undefined) keeper.fileLeft(left)
   const kept: number[][] = []
   for (const ms of timesMs) {
     keeper.start()
@@ -57,4 +67,8 @@ test.each([
 test('those with rows stay for as long as a power loss may take these from ClickHouse, and later ones behind them', async () => {
   const segment = { number: 1, folder: 0, file: 2, start: fileHeaderBytes, end: 8192, rows: 1, rowFormat: 1 }
   expect(await keptAfter([segment], [1, 3], [sweepMs, retiredFileKeepMs])).toEqual([[2, 3, 4], [4]])
+})
+
+test('a file that its writer has left goes as others do, also without rows', async () => {
+  expect(await keptAfter([], [1, 2, 3], [sweepMs, retiredFileKeepMs], 4)).toEqual([[4], []])
 })

@@ -3,6 +3,7 @@ import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import type { FactLimits } from '../../postgres/tables/people/bindings.ts'
 import { makeLog } from '../../runtime/log.ts'
+import { sleep } from '../../runtime/retry.ts'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
 import type { TestApi, TestWorkspace } from './api.ts'
 import { foldStored } from './figures.ts'
@@ -13,13 +14,22 @@ import type { TestStores } from './stores.ts'
 /** An event of the tracking interface, without the key. */
 export type SentEvent = Readonly<Record<string, unknown>>
 
+const triesMax = 30
+
 /** Sends events, at most a thousand at once. @returns their ids */
 export async function track(
   ingest: TestIngest,
   { trackingKey }: Pick<TestWorkspace, 'trackingKey'>,
   events: readonly SentEvent[],
 ): Promise<number[]> {
-  const { status, body } = await ingest.post('/track/batch', { tracking_key: trackingKey, events })
+  const send = () => ingest.post('/track/batch', { tracking_key: trackingKey, events })
+  let sent = await send()
+  // Where the machine stands still, a new key can't be looked up in time.
+  for (let tries = 0; sent.status === 503 && tries < triesMax; tries++) {
+    await sleep(1_000)
+    sent = await send()
+  }
+  const { status, body } = sent
   if (status !== 202 || body.rejected!.length > 0) throw new Error(`${status} ${JSON.stringify(body)}`)
   return body.event_ids!
 }

@@ -215,11 +215,14 @@ function Figures({ answer, isStale, view, workspace: { id, currency }, go, navig
       </div>
       {metrics.lists_cut && <p class="note">Lists have the top 2,000 of each day.</p>}
       <p class="note">
-        As of {time(metrics.as_of, timezone)}, {timezone}.{' '}
-        {metrics.bot_visits !== null && `${number(metrics.bot_visits)} visits of crawlers are left out.`}
+        As of {time(metrics.as_of, timezone)}, {timezone}. {metrics.bot_visits !== null && leftOut(metrics.bot_visits)}
       </p>
     </>
   )
+}
+
+function leftOut(visits: number): string {
+  return `${number(visits)} ${visits === 1 ? 'visit of a crawler is' : 'visits of crawlers are'} left out.`
 }
 
 interface ControlsProps extends Omit<OverviewProps, 'navigate'> {

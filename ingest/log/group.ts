@@ -32,8 +32,15 @@ export interface OpenSegment {
 
 type Sealing = Pick<LogWriterOptions, 'onSealed' | 'onUnused'>
 
-/** A segment without rows: it may stay so for as long as none come. */
-export function beginSegment(number: number): OpenSegment {
+/** A segment without rows: it may stay so for as long as none come. Undefined where no number can be had. */
+export function beginSegment({ numbers, log }: Pick<LogWriterOptions, 'numbers' | 'log'>): OpenSegment | undefined {
+  let number: number
+  try {
+    number = numbers.take()
+  } catch (error) {
+    log.error({ err: error }, 'no segment number: events are refused')
+    return undefined
+  }
   return {
     number,
     file: 0,

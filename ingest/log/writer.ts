@@ -140,29 +140,18 @@ export class LogWriter<Row extends { id: number }> {
       this.retire(segment)
       segment = undefined
     }
-    segment ??= this.openSegment()
+    segment ??= beginSegment(this.options)
+    this.segment = segment
     if (!segment) return undefined
     this.gathering = new GatheringGroup(segment, this.freeBuffers.pop() ?? new GroupBuffer(), this.options.rowBytesMax)
     return this.gathering
-  }
-
-  private openSegment(): OpenSegment | undefined {
-    try {
-      this.segment = beginSegment(this.options.numbers.take())
-      return this.segment
-    } catch (error) {
-      this.options.log.error({ err: error }, 'no segment number: events are refused')
-      return undefined
-    }
   }
 
   private commit(): void {
     const group = this.gathering
     if (!group || group.rows === 0 || this.inflight || !this.file) return
     const isFirstOfSegment = group.segment.file === 0
-    if (isFirstOfSegment && !this.fileHasRoom()) {
-      return void this.roll(this.syncedEnd).then(() => this.commit())
-    }
+    if (isFirstOfSegment && !this.fileHasRoom()) return void this.leaveFile()
     this.gathering = undefined
     this.inflight = group
     if (isFirstOfSegment) {
@@ -205,11 +194,8 @@ export class LogWriter<Row extends { id: number }> {
     this.gathering = undefined
     this.segment = undefined
     for (const each of lost) each.forEachClaim(this.options.onClaimLost)
-    await this.roll(this.syncedEnd, lost)
+    await this.roll(lost, segments)
     this.inflight = undefined
-    // Segments are sealed only once their end is certain. A kill may bring the group back, and then its segment must
-    // not have been shipped without it. If no file could be had before the end, the next start finds it.
-    if (this.file) for (const segment of segments) this.seal(segment)
     this.freeBuffers.push(...lost.map(({ buffer }) => buffer))
     this.resolveIdleWaiters()
   }
@@ -223,13 +209,14 @@ export class LogWriter<Row extends { id: number }> {
    * Opens the next file, with retries; until then no rows are accepted. Waiters of `lost` groups get `false` once the
    * new file records the old one's end, or after several tries. Waiters of the gathering group get it after the first
    * failed try.
+   * @param segments those of the old file that aren't sealed
    */
-  private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
-    const full = this.file
+  private async roll(lost: GatheringGroup[] = [], segments: OpenSegment[] = []): Promise<void> {
+    const left = this.file!
     this.file = undefined
     for (let attempt = 0; !this.file && !(this.isClosed && attempt > 0); attempt++) {
       try {
-        this.file = await this.options.files.openNext(previousEnd)
+        this.file = await this.options.files.openNext(this.syncedEnd)
       } catch (error) {
         this.outage.begin()
         this.options.log.error({ err: error }, 'no new log file yet: events are refused')
@@ -239,11 +226,24 @@ export class LogWriter<Row extends { id: number }> {
       }
     }
     reportLost(lost)
-    if (full) closeSync(full.fd)
+    closeSync(left.fd)
+    // Only once the old file's end is certain. A kill may bring the lost groups back, and then their segments must not
+    // have been shipped without them. If no file could be had before the end, the next start finds them.
+    if (this.file) {
+      for (const segment of segments) this.seal(segment)
+      this.options.onLeft(left.number)
+    }
     this.fileEnd = fileHeaderBytes
     this.syncedEnd = fileHeaderBytes
     this.groupNumber = 0
     this.outage.end()
+  }
+
+  /** Goes on in the next file. No group is in flight, and no segment of this file is open. */
+  private async leaveFile(): Promise<void> {
+    await this.roll()
+    this.commit()
+    this.resolveIdleWaiters()
   }
 
   /** Begins another file where this one is old and nothing of it is under way. */
@@ -251,9 +251,7 @@ export class LogWriter<Row extends { id: number }> {
     const { file, inflight, gathering, segment } = this
     if (!file || this.isClosed || inflight || gathering?.rows || segment?.file) return
     if (!isWorthLeaving(file, this.fileEnd)) return
-    await this.roll(this.syncedEnd)
-    this.options.onLeft(file.number)
-    this.commit()
+    await this.leaveFile()
   }
 
   private dropGathering(): void {

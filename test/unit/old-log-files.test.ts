@@ -8,6 +8,7 @@ import { logFileAgeCheckMs, logFileAgeMaxMs } from '../../schemas/limits/log-lim
 import {
   appendDurably,
   countingNumbers,
+  makeFlakyIo,
   type OpenLog,
   openLog,
   readRows,
@@ -61,6 +62,20 @@ test('a file with rows is left when it is old, for one where writing goes on', a
     [2, 1],
   ])
   await again.writer.close()
+})
+
+test('an old file isn’t told of as left where the end comes before the next one', async () => {
+  const io = makeFlakyIo()
+  const log = await openLog(folder, countingNumbers(), io)
+  await appendDurably(log, mark)
+  await vi.waitFor(() => expect(log.sealed).toHaveLength(1))
+  await log.abandon()
+  io.headerFailures = Number.POSITIVE_INFINITY
+  vi.advanceTimersByTime(logFileAgeMaxMs + logFileAgeCheckMs)
+  await waitForFile(log, 0)
+  await log.writer.close()
+  // The next start may not use its number again.
+  expect(log.left).toEqual([])
 })
 
 test('a file that was never used isn’t left for another one', async () => {

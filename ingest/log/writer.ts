@@ -246,11 +246,12 @@ export class LogWriter<Row extends { id: number }> {
     this.resolveIdleWaiters()
   }
 
-  /** Begins another file where this one is old and nothing of it is under way. */
+  /** Begins another file where this one is old and no rows are under way. */
   private async leaveWhenOld(): Promise<void> {
     const { file, inflight, gathering, segment } = this
-    if (!file || this.isClosed || inflight || gathering?.rows || segment?.file) return
-    if (!isWorthLeaving(file, this.fileEnd)) return
+    if (!file || this.isClosed || inflight || gathering?.rows || !isWorthLeaving(file, this.fileEnd)) return
+    // Otherwise a stream whose segments follow each other closely might keep its file for hours more.
+    if (segment?.file) this.retire(segment)
     await this.leaveFile()
   }
 

@@ -1,12 +1,15 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fileHeaderBytes, groupAlignment } from '../../ingest/log/format.ts'
+import { logFileAgeCheckMs, logFileAgeMaxMs } from '../../schemas/limits/log-limits.ts'
 import {
   appendDurably,
   countingNumbers,
   makeFlakyIo,
   makeLogFolder,
+  type OpenLog,
   openLog,
   readRows,
   setUpLogFolder,
@@ -17,15 +20,22 @@ let folder: string
 setUpLogFolder((made) => {
   folder = made
 })
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 describe('the event log', () => {
-  it('gives back every acknowledged row with its claim, and only those, after any run of appends, failures and restarts', async () => {
+  it('gives back every acknowledged row with its claim, and only those, after any run of appends, failures, old files and restarts', async () => {
     const step = fc.oneof(
       {
         weight: 8,
         arbitrary: fc.record({ kind: fc.constant('append' as const), rows: fc.integer({ min: 1, max: 30 }) }),
       },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), rows: fc.integer({ min: 1, max: 5 }) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('age' as const), rows: fc.integer({ min: 1, max: 30 }) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), rows: fc.constant(0) }) },
     )
     await fc.assert(
@@ -40,10 +50,14 @@ describe('the event log', () => {
           if (kind === 'restart') {
             // Nothing is closed: a kill. The files hold all there is.
             await log.abandon()
+            vi.clearAllTimers()
             log = await openLog(folder, numbers, io)
             continue
           }
           if (kind === 'fail') io.syncFailures = 1
+          // With a spare file at hand, a look leaves the old one at once.
+          if (kind === 'age') await log.abandon()
+          const file = log.writer.currentFile
           const sent = Array.from({ length: rows }, () => {
             // Long enough that files fill up and are changed.
             const nth = count++
@@ -53,6 +67,12 @@ describe('the event log', () => {
               () => {},
             )
           })
+          if (kind === 'age') {
+            // Before the rows are written, or while they are on their way.
+            for (let turn = 0; turn < rows % 4; turn++) await setImmediate()
+            vi.advanceTimersByTime(logFileAgeMaxMs)
+            await waitForNextFile(log, file)
+          }
           await Promise.all(sent)
           io.syncFailures = 0
         }
@@ -156,6 +176,15 @@ describe('the event log', () => {
     await log.writer.close()
   })
 })
+
+/** Looks again and again, because rows may be under way. */
+async function waitForNextFile(log: OpenLog, file: number): Promise<void> {
+  const look = () => {
+    vi.advanceTimersByTime(logFileAgeCheckMs)
+    expect(log.writer.currentFile).toBeGreaterThan(file)
+  }
+  await vi.waitFor(look, { timeout: 60_000, interval: 5 })
+}
 
 /** A log file's bytes and where its groups end (groups are followed by zeros in a fresh file). */
 async function openedBytes(path: string): Promise<{ bytes: Buffer; end: number }> {

@@ -64,6 +64,17 @@ test('a file with rows is left when it is old, for one where writing goes on', a
   await again.writer.close()
 })
 
+test('an old file is left while a segment of it is open, which is sealed before', async () => {
+  const log = await openLog(folder, countingNumbers())
+  await log.abandon()
+  await appendDurably(log, mark)
+  expect(log.sealed).toEqual([])
+  vi.advanceTimersByTime(logFileAgeMaxMs + logFileAgeCheckMs)
+  await waitForFile(log, 2)
+  expect([log.sealed.map(({ file, rows }) => [file, rows]), log.left]).toEqual([[[1, 1]], [1]])
+  await log.writer.close()
+})
+
 test('an old file isn’t told of as left where the end comes before the next one', async () => {
   const io = makeFlakyIo()
   const log = await openLog(folder, countingNumbers(), io)

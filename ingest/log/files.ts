@@ -5,8 +5,8 @@
  * A file becomes `N.log` by: header with number N written and synced, renamed, folder synced. A crash in between leaves a
  * spare or a file without groups. Held by test/property/log.test.ts.
  *
- * A spare that was used has rows of before, until new ones overwrite them. So a file is reused for some hours only after it
- * was filled with zeros: rows of an erased person leave it.
+ * A spare that was used has rows of before, until new ones overwrite them. So a file is reused only in the first hours after
+ * it was filled with zeros: then rows of erased people go with it. Held by test/unit/old-log-files.test.ts.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
@@ -228,9 +228,12 @@ export function isWorthLeaving({ isBlank, openedAt }: OpenLogFile, end: number):
   return performance.now() - openedAt >= logFileAgeMaxMs && !(isBlank && end === fileHeaderBytes)
 }
 
-/** @param filledAt a file is filled once, when it is made. A file system that doesn't know when that was says 0. */
+/**
+ * A clock that was set back makes files seem to be of the future: nobody knows their age.
+ * @param filledAt a file is filled once, when it is made. A file system that doesn't know when that was says 0.
+ */
 function isOld(filledAt: number): boolean {
-  return Date.now() - filledAt > logFileAgeMaxMs
+  return Math.abs(Date.now() - filledAt) > logFileAgeMaxMs
 }
 
 async function truncateToHeader(path: string): Promise<void> {

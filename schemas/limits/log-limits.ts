@@ -25,10 +25,11 @@ export const logFileTriesBeforeAnswer = 9
 /** A retired log file is recycled after this time. Until then its rows can be loaded again after a power loss. */
 export const retiredFileKeepMs = 10 * minute
 /**
- * A file is written, and reused without being filled with zeros again, for so long. So rows of an erased person are in the log
- * for at most twice this time and `retiredFileKeepMs`. Then, how often both are looked at.
+ * How long a file is written, and how long one that was filled with zeros is reused. So rows of an erased person leave the log
+ * after twice this time and `retiredFileKeepMs` at the latest.
  */
 export const logFileAgeMaxMs = 6 * hour
+/** How often files and spare files are looked at for their age. */
 export const logFileAgeCheckMs = 1 * minute
 /** Bytes of the retired files of one stream, over all its folders. */
 export const retiredBytesMax = 4 * 1024 * MiB

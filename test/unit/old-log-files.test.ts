@@ -110,9 +110,12 @@ async function openMarked(): Promise<LogFiles> {
   return files
 }
 
-test('a file is reused for some hours alone, and then removed when it is released', async () => {
+test.each([
+  ['some hours later', 1],
+  ['where the clock went back by hours', -1],
+])('a file is reused for some hours alone; it is removed when it is released %s', async (_, sign) => {
   const files = await openMarked()
-  vi.setSystemTime(Date.now() + logFileAgeMaxMs + logFileAgeCheckMs)
+  vi.setSystemTime(Date.now() + sign * (logFileAgeMaxMs + logFileAgeCheckMs))
   await files.release(1)
   expect(await filesWithMark()).toEqual([])
 })

@@ -171,7 +171,7 @@ export class LogFiles {
     const old = this.spares.filter(({ filledAt, isBlank }) => !isBlank && isOld(filledAt))
     this.spares = this.spares.filter((spare) => !old.includes(spare))
     for (const { name } of old) await unlink(join(this.folder, name)).catch(ignoreMissing)
-    if (this.sparesMax > 0) await this.prepare()
+    await this.prepare()
   }
 
   /** Waits until nothing is being prepared any more. */

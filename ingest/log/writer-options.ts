@@ -18,7 +18,7 @@ export interface LogWriterOptions {
   readonly onFirstRow: (number: number) => void
   /** Called for a number that was taken but won't be sealed: the log holds no row of it that counts. */
   readonly onUnused: (number: number) => void
-  /** Called once the next file says where this one ends, which may have no segments. All that it has are sealed. */
+  /** Called for each file once the next one's header tells its end. All of its segments, if it has any, are sealed then. */
   readonly onLeft: (file: number) => void
   /** A segment stays open beyond its age while this answers true: larger inserts while the loader is behind. */
   readonly isLoaderBusy: () => boolean

@@ -67,7 +67,7 @@ function filesOf(command) {
 async function runVitest(files, isLong, seed) {
   const file = join(cache, `test-report-${process.pid}.json`)
   const options = ['--reporter=default', `--reporter=${join(root, 'test/support/gate-reporter.ts')}`]
-  // The long form compares durations: other files must not run beside it.
+  // Kills, full disks and floods of the long form take the whole machine.
   if (isLong) options.push('--no-file-parallelism')
   const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     cwd: root,

@@ -137,9 +137,6 @@ const plans: readonly (readonly [string, readonly (readonly (typeof killedUnderL
   ? killedUnderLoad.map((name) => [name, Array.from({ length: name === 'ingest' ? 30 : 10 }, () => [name])])
   : [['each process in turn, and of all at once,', [killedUnderLoad]]]
 const roundMs = isLong ? 4_000 : 2_500
-/** In the long form alone: else other files use the machine. */
-const readyWithinMs = 5_000
-
 /** Load for a round, with `strike` at a random moment in it. */
 async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Ledger> {
   const ledger = openLedger()
@@ -156,14 +153,12 @@ async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Ledg
   return ledger
 }
 
-/** Waits until another process answers in place of the one that was killed; @returns how long it took, in milliseconds. */
-async function untilReplaced(name: ProcessName, pidBefore: number | null): Promise<number> {
-  const since = Date.now()
+/** Waits until another process answers in place of the one that was killed. */
+async function untilReplaced(name: ProcessName, pidBefore: number | null): Promise<void> {
   await vi.waitUntil(() => ![null, pidBefore].includes(running.product.dev.pids[name]), patience)
   if (name === 'ingest') {
     await vi.waitUntil(() => isWell(`${running.product.dev.tracking_url}/health`), { ...patience, interval: 20 })
   }
-  return Date.now() - since
 }
 
 async function expectExact(ledger: Ledger): Promise<void> {
@@ -190,8 +185,7 @@ describe.each(plans)('kill -9 of %s under load', (_, rounds) => {
             }
             const pidBefore = running.product.dev.pids[name]
             running.product.kill(name)
-            const readyMs = await untilReplaced(name, pidBefore)
-            if (isLong && name === 'ingest') expect(readyMs).toBeLessThan(readyWithinMs)
+            await untilReplaced(name, pidBefore)
           }
         })
         await expectExact(ledger)

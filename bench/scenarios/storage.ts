@@ -17,12 +17,13 @@ export async function storage(settings: BenchSettings): Promise<ScenarioResult> 
     say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)
     await untilSettled(installation)
     const sizes = await readTableSizes(installation)
-    say(`  ${describe(sizes, events)}`)
+    const remark = describe(sizes, events)
+    say(`  ${remark}`)
     const counts = await countSeeded(installation, seeded, shape.days + 1)
     return {
       figures: figuresOf(sizes, events),
       counts,
-      remarks: [describe(sizes, events)],
+      remarks: [remark],
       ...onBoth(cores),
       settings: { events, ...shape },
       rounds: [sizes],

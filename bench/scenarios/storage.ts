@@ -17,13 +17,11 @@ export async function storage(settings: BenchSettings): Promise<ScenarioResult> 
     say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)
     await untilSettled(installation)
     const sizes = await readTableSizes(installation)
-    const remark = describe(sizes, events)
-    say(`  ${remark}`)
     const counts = await countSeeded(installation, seeded, shape.days + 1)
     return {
       figures: figuresOf(sizes, events),
       counts,
-      remarks: [remark],
+      remarks: [describe(sizes, events)],
       ...onBoth(cores),
       settings: { events, ...shape },
       rounds: [sizes],

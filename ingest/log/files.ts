@@ -103,8 +103,11 @@ export class LogFiles {
   async openNext(previousEnd: number): Promise<OpenLogFile> {
     if (this.spares.length === 0) {
       this.isSpareUrgent = true
-      await this.prepare()
-      this.isSpareUrgent = false
+      try {
+        await this.prepare()
+      } finally {
+        this.isSpareUrgent = false
+      }
     }
     const spare = this.spares.shift()
     if (spare === undefined) throw new Error('no log file could be prepared')

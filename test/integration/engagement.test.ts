@@ -1,6 +1,7 @@
 /** How published posts do on their networks: when it is read, by whom, and what failures change. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { leaseAccounts } from '../../postgres/tables/posts/post-engagement.ts'
+import { setPlan } from '../../postgres/tables/workspaces/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { engagementLeaseMs } from '../../schemas/limits/engagement-limits.ts'
@@ -206,6 +207,22 @@ test('an account that has to be connected again is left alone until it is', asyn
   expect(await connect()).toBe(account)
   await reader.read()
   expect(await likes()).toEqual([0, 0])
+})
+
+test.each([
+  ['suspended', 'UPDATE workspaces SET suspended_at = now() WHERE id = $1'],
+  ['without a plan', 'UPDATE owners SET plan_key = NULL WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1)'],
+])('the posts of a workspace that is %s wait: nobody could see their figures', async (_, end) => {
+  const post = await publish([await connect()])
+  const { clock, reader } = later()
+  await stores.pg.query(end, [mine.workspaceId])
+  await reader.read()
+  expect(asked()).toEqual([])
+  await setPlan(stores.pg, mine.workspaceId, 'growth')
+  await stores.pg.query('UPDATE workspaces SET suspended_at = NULL WHERE id = $1', [mine.workspaceId])
+  clock.advance(minute)
+  await reader.read()
+  expect((await readMeasured(ask, post)).engagement).toMatchObject({ likes: 0 })
 })
 
 test('an account has thirty posts in a turn, and the next turn a minute later', async () => {

@@ -8,6 +8,7 @@ import type { Platform } from '../../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../../schemas/resources/social-account.ts'
 import type { Queryable } from '../../client.ts'
 import type { Leasing } from '../../leasing.ts'
+import { isInUse } from '../workspaces/is-in-use.ts'
 
 /** From now on its figures are read. */
 export async function insertEngagement(
@@ -32,16 +33,16 @@ export interface LeasedAccount {
 
 /**
  * Accounts with due posts, those first whose turn is longest ago. Accounts that are not connected, or whose platform's limit
- * keeps posts from being published, wait.
+ * keeps posts from being published, wait. So do those of a workspace that is suspended or has no plan.
  */
 export function leaseAccounts(q: Queryable, { now, until, max }: Leasing): Promise<LeasedAccount[]> {
   return q.query<LeasedAccount>(
     `UPDATE social_accounts SET engagement_held_until = $2 WHERE id IN (
-       SELECT id FROM social_accounts a
-       WHERE status = 'connected' AND connection_type <> 'simulated'
+       SELECT a.id FROM social_accounts a JOIN workspaces w ON w.id = a.workspace_id JOIN owners o ON o.id = w.owner_id
+       WHERE status = 'connected' AND connection_type <> 'simulated' AND ${isInUse()}
          AND coalesce(engagement_held_until <= $1, true) AND coalesce(held_until <= $1, true)
          AND EXISTS (SELECT FROM post_engagement e WHERE e.social_account_id = a.id AND e.due_at <= $1)
-       ORDER BY engagement_held_until NULLS FIRST, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
+       ORDER BY engagement_held_until NULLS FIRST, a.id LIMIT $3 FOR NO KEY UPDATE OF a SKIP LOCKED
      ) RETURNING id, platform, connection_type, handle, external_id, provider_metadata`,
     [now, until, max],
   )

@@ -1,5 +1,5 @@
 /** Deadlines of calls to the stores. */
-import { KiB, MiB, second } from './units.ts'
+import { hour, KiB, MiB, second } from './units.ts'
 
 /** Deadlines of outside calls. */
 export const postgresDeadlineMs = 5 * second
@@ -26,6 +26,9 @@ export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 /** The longest statement or parameter in a form: by ClickHouse’s own default, which the embedded server has, too. */
 export const clickhouseFieldBytesMax = 128 * KiB
+
+/** The clocks of two processes differ by less, unless one of them is wrong. */
+export const clocksApartMaxMs = 1 * hour
 
 /** How long the API's health waits for a store. */
 export const healthDeadlineMs = 2 * second

@@ -20,6 +20,7 @@ import {
   passwordResetsHourlyMax,
 } from '../../schemas/limits/account-mail-limits.ts'
 import { invitationMs, signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
+import { day } from '../../schemas/limits/units.ts'
 import { mailerAt, makeLook, unstopped } from '../support/alerts.ts'
 import { makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { setUpMailServer } from '../support/mail-server.ts'
@@ -326,4 +327,14 @@ test('a mail whose SECRET_KEY was lost counts as failed at once', async () => {
   await admin.ask('POST', '/invitations', { email: 'lost@example.com', role: 'viewer' })
   expect(await look(undefined, 'another secret of tests, of 40 letters...')).toBe('')
   expect([await mailsOf(admin.ask), await waiting(), sentTo()]).toEqual([['failed'], [], []])
+})
+
+test('a mail that was asked for by a clock three days ahead goes out all the same', async () => {
+  const { email } = await makeMember(mine, 'admin')
+  const now = clock.now()
+  clock.set(now + 3 * day)
+  await forget(email)
+  clock.set(now)
+  await forget(email)
+  expect([await look(), sentTo()]).toEqual(['sent', [email]])
 })

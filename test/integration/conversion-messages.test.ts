@@ -12,6 +12,7 @@ import {
   conversionsLateMaxMs,
   mailConversionsPauseMs,
 } from '../../schemas/limits/alert-limits.ts'
+import { day } from '../../schemas/limits/units.ts'
 import { setUpAlerts } from '../support/alerts.ts'
 import { setUpApi, testApiHost } from '../support/api.ts'
 import { addresses } from '../support/chat-server.ts'
@@ -112,6 +113,16 @@ test('conversions are told once, in one message at a time, whatever is folded ag
   expect([said().length, mails.mails.length]).toEqual([2, 2])
   await sendAll(2 * mailConversionsPauseMs)
   expect([said().length, mails.mails.length]).toEqual([2, 2])
+})
+
+test('a clock that ran three days ahead, and is right again, keeps no payment from being told', async () => {
+  await addChannel({})
+  await pay()
+  // So late the message is given up.
+  await sendAll(3 * day)
+  await pay()
+  await sendAll()
+  expect(said()).toEqual([expect.stringMatching(/: 1 payment\*\n1 before was left out/)])
 })
 
 test('a recipient is told of the chosen events alone, of payments or of conversions alone, and of nothing old or imported', async () => {

@@ -225,6 +225,18 @@ test.each([
   expect((await readMeasured(ask, post)).engagement).toMatchObject({ likes: 0 })
 })
 
+test('a clock that ran three days ahead, and is right again, keeps no account from being read', async () => {
+  const account = await connect()
+  await publish([account], 'One')
+  const { clock, reader } = later()
+  clock.advance(3 * day)
+  await reader.read()
+  clock.advance(-3 * day + minute)
+  await publish([account], 'Two')
+  await reader.read()
+  expect(asked()).toHaveLength(2)
+})
+
 test('an account has thirty posts in a turn, and the next turn a minute later', async () => {
   const account = await connect()
   await publish([account], 'The first')

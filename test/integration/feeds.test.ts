@@ -367,6 +367,16 @@ test('a feed whose server names a time, in seconds or as a date, is left alone u
   }
 })
 
+test('a clock that ran three days ahead, and is right again, keeps no feed from being looked at', async () => {
+  const feeds = { '/feed': { body: rssOf([]) } }
+  serve(receiver, feeds)
+  await addFeed()
+  await reader.look(3 * day)
+  feeds['/feed'].body = rssOf([{ id: 'new' }])
+  await reader.look(-3 * day)
+  expect(await captions()).toHaveLength(1)
+})
+
 test('a look comes up to a tenth of the interval earlier or later', async () => {
   serve(receiver, { '/feed': { body: rssOf([]) } })
   const id = await addFeed()

@@ -7,7 +7,7 @@ import type { ArrivalMark } from '../../schemas/event/arrival-mark.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { toldClicksEveryMs } from '../../schemas/limits/webhook-limits.ts'
 import type { LinkClicked } from '../../schemas/resources/link-clicked.ts'
-import { hourMs } from '../../schemas/time/time-zone.ts'
+import { dayMs, hourMs } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'
 
@@ -189,4 +189,16 @@ test('readings of few rows or links tell the same clicks as one of all, and none
     expect(parts.readings).toBeGreaterThan(3)
     expect(parts.counts).toEqual(all.counts)
   }
+})
+
+test('a clock that ran three days ahead, and is right again, keeps no click from being told', async () => {
+  const link = await makeLink()
+  await register()
+  const now = Date.now()
+  clock.set(now + 3 * dayMs)
+  await look()
+  clock.set(now + toldClicksEveryMs)
+  await store({ nth: 1, at: now + 1_000, link, visitor: 1, lease: 11 })
+  await look()
+  expect(countsOf(await told())).toEqual({ [link]: [1] })
 })

@@ -2,8 +2,9 @@
  * The queue of pulling search terms. A process leases a due site for a turn; one whose lease has ended changes nothing here.
  * Times come from the caller's clock. Held by test/integration/search-terms.test.ts.
  */
+import { searchHoldMaxMs, searchLeaseMs } from '../../../schemas/limits/search-limits.ts'
 import type { Queryable } from '../../client.ts'
-import type { Leasing } from '../../leasing.ts'
+import { isPast, type Leasing } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 import type { Workspace } from '../workspaces/workspaces.ts'
 
@@ -24,7 +25,8 @@ export function leaseSearchSites(q: Queryable, { now, until, max }: Leasing): Pr
   return q.query<LeasedSite>(
     `WITH due AS (
        SELECT s.id FROM search_sites s JOIN workspaces w ON w.id = s.workspace_id JOIN owners o ON o.id = w.owner_id
-       WHERE s.status = 'active' AND s.next_pull_at <= $1 AND coalesce(s.leased_until <= $1, true)
+       WHERE s.status = 'active' AND ${isPast('s.next_pull_at', '$1', searchHoldMaxMs)}
+         AND coalesce(${isPast('s.leased_until', '$1', searchLeaseMs)}, true)
          AND ${isInUse()}
        ORDER BY s.next_pull_at, s.id LIMIT $3 FOR NO KEY UPDATE OF s SKIP LOCKED),
      leased AS (UPDATE search_sites SET leased_until = $2 FROM due WHERE search_sites.id = due.id RETURNING search_sites.*)

@@ -3,7 +3,9 @@
  * come from the caller's clock. Held by test/integration/told-clicks.test.ts.
  */
 import type { ArrivalMark } from '../../../schemas/event/arrival-mark.ts'
+import { toldClicksEveryMs } from '../../../schemas/limits/webhook-limits.ts'
 import type { Queryable } from '../../client.ts'
+import { isPast } from '../../leasing.ts'
 import { isSubscribedTo } from '../webhooks/outbox.ts'
 
 export interface ClickReading {
@@ -38,7 +40,7 @@ export async function followClickSubscribers(q: Queryable, now: Date): Promise<v
 export function leaseClickReadings(q: Queryable, now: Date, until: Date, max: number): Promise<ClickReading[]> {
   return q.query<ClickReading>(
     `WITH due AS (
-       SELECT workspace_id FROM told_clicks WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+       SELECT workspace_id FROM told_clicks WHERE ${isPast('due_at', '$1', toldClicksEveryMs)} ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
      )
      UPDATE told_clicks SET due_at = $2 FROM due WHERE told_clicks.workspace_id = due.workspace_id
      RETURNING told_clicks.workspace_id AS "workspaceId", since, marks, due_at AS "leasedUntil"`,

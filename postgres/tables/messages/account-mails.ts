@@ -10,6 +10,7 @@
  */
 import { accountMailMs, forgottenPasswordsMax } from '../../../schemas/limits/account-mail-limits.ts'
 import type { Queryable } from '../../client.ts'
+import { isPast } from '../../leasing.ts'
 
 export interface AccountMail {
   readonly id: number
@@ -75,13 +76,16 @@ export async function dropOldAccountMails(tx: Queryable, now: Date): Promise<voi
   await tx.query('DELETE FROM account_mails WHERE created_at <= $1', [since])
 }
 
+/** SQL. No mail waits for longer than it is kept. */
+const isDue = (now: string) => isPast('due_at', now, accountMailMs)
+
 /** The longest due first. */
 export function listDueAccountMails(
   q: Queryable,
   { now, max }: { readonly now: Date; readonly max: number },
 ): Promise<AccountMail[]> {
   return q.query<AccountMail>(
-    `SELECT id, email, invitation_id AS "invitationId", sealed, created_at AS "createdAt" FROM account_mails WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2`,
+    `SELECT id, email, invitation_id AS "invitationId", sealed, created_at AS "createdAt" FROM account_mails WHERE ${isDue('$1')} ORDER BY due_at, id LIMIT $2`,
     [now, max],
   )
 }
@@ -100,7 +104,7 @@ export async function claimAccountMail(
 ): Promise<AccountMailClaim | undefined> {
   const [claim] = await q.query<AccountMailClaim>(
     `UPDATE account_mails SET attempts = attempts + 1, uncertain = uncertain + 1, due_at = $3
-     WHERE id = $1 AND due_at <= $2 RETURNING attempts, uncertain`,
+     WHERE id = $1 AND ${isDue('$2')} RETURNING attempts, uncertain`,
     [id, now, until],
   )
   return claim

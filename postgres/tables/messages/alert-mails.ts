@@ -5,10 +5,11 @@
  * `due_at`, and counted as uncertain: its message may be there. Held by test/integration/traffic-alerts.test.ts and
  * failure-alerts.test.ts.
  */
+import { day } from '../../../schemas/limits/units.ts'
 import type { AlertKind, TrafficAlert } from '../../../schemas/resources/traffic-alert.ts'
 import type { ToldConversions } from '../../../schemas/told-conversions.ts'
 import type { Queryable } from '../../client.ts'
-import type { Leasing } from '../../leasing.ts'
+import { isPast, type Leasing } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 import {
   type FailedFeed,
@@ -105,6 +106,9 @@ interface Taking extends Leasing {
   readonly withMail: boolean
 }
 
+/** A message waits no longer: a receiver's `Retry-After`, or the next day of one about conversions. */
+export const alertDueMaxMs = day
+
 /** Rows of targets `t` that failed with a post `p.subject_id`, on an account `m.subject_id`. */
 const failedWithPost = `FROM post_targets t WHERE t.post_id = p.subject_id AND t.social_account_id = m.subject_id AND t.status = 'failed'`
 
@@ -119,7 +123,7 @@ export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Tak
   return q.query<ClaimedMail>(
     `WITH due AS (
        SELECT m.recipient_id, m.kind, m.subject_id FROM alert_mails m JOIN report_recipients r ON r.id = m.recipient_id
-       WHERE m.due_at <= $1 AND ($4 OR r.channel_id IS NOT NULL)
+       WHERE ${isPast('m.due_at', '$1', alertDueMaxMs)} AND ($4 OR r.channel_id IS NOT NULL)
          AND (m.kind <> 'conversions' OR m.taken IS NOT NULL OR m.gathered IS NOT NULL OR (m.left_out > 0 AND m.told_at IS NOT NULL))
          AND NOT (m.kind = 'account' AND EXISTS (SELECT FROM alert_mails p WHERE p.recipient_id = m.recipient_id AND p.kind = 'post' AND EXISTS (SELECT ${failedWithPost})))
        ORDER BY m.due_at LIMIT $3 FOR UPDATE OF m SKIP LOCKED)

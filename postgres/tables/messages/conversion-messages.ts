@@ -12,11 +12,12 @@ import {
   mailConversionsPauseMs,
   toldConversionLateMaxMs,
 } from '../../../schemas/limits/alert-limits.ts'
+import { clocksApartMaxMs } from '../../../schemas/limits/store-limits.ts'
 import { day } from '../../../schemas/limits/units.ts'
 import type { ToldConversions, ToldKind, ToldLine } from '../../../schemas/told-conversions.ts'
 import type { Queryable } from '../../client.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
-import { type ClaimedMail, claimOf, isClaim } from './alert-mails.ts'
+import { alertDueMaxMs, type ClaimedMail, claimOf, isClaim } from './alert-mails.ts'
 import { isReachable } from './report-recipients.ts'
 
 /** Who is told. */
@@ -111,7 +112,10 @@ export async function gather(tx: Queryable, told: ReadonlyMap<number, ToldConver
   )
   const changes = rows.map(({ id, dueAt, gathered }) => {
     const more = told.get(id)!
-    if (dueAt.getTime() > now + conversionsWaitMaxMs) return { id, gathered, leftOut: totalOf(more) }
+    const inMs = dueAt.getTime() - now
+    // Later than any day's end: a clock that ran ahead has set it.
+    const isFar = inMs > conversionsWaitMaxMs && inMs <= alertDueMaxMs + clocksApartMaxMs
+    if (isFar) return { id, gathered, leftOut: totalOf(more) }
     return { id, gathered: gathered === null ? more : mergeTold(gathered, more), leftOut: 0 }
   })
   await tx.query(

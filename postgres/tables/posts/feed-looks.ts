@@ -2,11 +2,11 @@
  * Looks at feeds. A process leases a due feed, reads it, and writes what came of it in one transaction, in which it locks the
  * feed. A process whose lease has ended writes nothing. Times come from the caller's clock. Held by test/integration/feeds.test.ts.
  */
-import { feedAskedPauseMs } from '../../../schemas/limits/feed-limits.ts'
+import { feedAskedPauseMs, feedHoldMaxMs, feedLeaseMs } from '../../../schemas/limits/feed-limits.ts'
 import type { FeedNews } from '../../../schemas/resources/feed.ts'
 import type { Role } from '../../../schemas/roles.ts'
 import type { Queryable } from '../../client.ts'
-import type { Leasing } from '../../leasing.ts'
+import { isPast, type Leasing } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 import type { FeedSettings } from './feeds.ts'
 
@@ -41,7 +41,8 @@ export async function leaseFeeds(q: Queryable, { now, until, max }: Leasing): Pr
   return q.query<LeasedFeed>(
     `WITH due AS (
        SELECT f.id FROM feeds f JOIN workspaces w ON w.id = f.workspace_id JOIN owners o ON o.id = w.owner_id
-       WHERE f.status = 'active' AND f.next_look_at <= $1 AND coalesce(f.leased_until <= $1, true)
+       WHERE f.status = 'active' AND ${isPast('f.next_look_at', '$1', feedHoldMaxMs)}
+         AND coalesce(${isPast('f.leased_until', '$1', feedLeaseMs)}, true)
          AND ${isInUse()}
        ORDER BY f.next_look_at, f.id LIMIT $3 FOR NO KEY UPDATE OF f SKIP LOCKED),
      leased AS (UPDATE feeds SET leased_until = $2 FROM due WHERE feeds.id = due.id RETURNING feeds.*)

@@ -4,10 +4,11 @@
  * test/integration/engagement.test.ts.
  */
 import type { Figures } from '../../../schemas/engagement.ts'
+import { engagementLimitMaxMs } from '../../../schemas/limits/engagement-limits.ts'
 import type { Platform } from '../../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../../schemas/resources/social-account.ts'
 import type { Queryable } from '../../client.ts'
-import type { Leasing } from '../../leasing.ts'
+import { isPast, type Leasing } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 
 /** From now on its figures are read. */
@@ -40,7 +41,7 @@ export function leaseAccounts(q: Queryable, { now, until, max }: Leasing): Promi
     `UPDATE social_accounts SET engagement_held_until = $2 WHERE id IN (
        SELECT a.id FROM social_accounts a JOIN workspaces w ON w.id = a.workspace_id JOIN owners o ON o.id = w.owner_id
        WHERE status = 'connected' AND connection_type <> 'simulated' AND ${isInUse()}
-         AND coalesce(engagement_held_until <= $1, true) AND coalesce(held_until <= $1, true)
+         AND coalesce(${isPast('engagement_held_until', '$1', engagementLimitMaxMs)}, true) AND coalesce(held_until <= $1, true)
          AND EXISTS (SELECT FROM post_engagement e WHERE e.social_account_id = a.id AND e.due_at <= $1)
        ORDER BY engagement_held_until NULLS FIRST, a.id LIMIT $3 FOR NO KEY UPDATE OF a SKIP LOCKED
      ) RETURNING id, platform, connection_type, handle, external_id, provider_metadata`,

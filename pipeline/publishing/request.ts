@@ -75,8 +75,12 @@ async function send(asked: Asked): Promise<Answer> {
       })
       const { bytes, isWhole } = await readAtMost(response.body, asked.answerBytesMax ?? providerAnswerBytesMax)
       if (!isWhole) throw odd('The platform answered more than can be read')
-      const said = bytes.toString('utf8')
-      const text = secret === undefined ? said : said.replaceAll(secret, '…')
+      // Some platforms repeat the token that they refuse, and refusals are shown to whoever may read posts.
+      const hidden = response.statusCode < 300 ? [secret] : [secret, token]
+      const text = hidden.reduce<string>(
+        (said, one) => (one === undefined ? said : said.replaceAll(one, '…')),
+        bytes.toString('utf8'),
+      )
       return {
         status: response.statusCode,
         body:

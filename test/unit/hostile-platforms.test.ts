@@ -32,6 +32,17 @@ test('a platform that breaks the rules of HTTP is said in words', async () => {
   await expect(asking).rejects.toThrow(/^The platform could not be reached: The answer is not HTTP/)
 })
 
+test('a refusal that repeats the token is told without it', async () => {
+  const token = 'token-of-the-account'
+  receiver.behaviour = ({ headers }, response) => {
+    // Long enough for what is kept to end in the token.
+    const error = `Malformed token ${headers.authorization} ${'.'.repeat(260)}${token}`
+    response.writeHead(401).end(JSON.stringify({ error }))
+  }
+  const asking = askProvider({ url: receiver.url, token, signal: new AbortController().signal })
+  await expect(asking).rejects.toThrow(/^The platform answered 401: Malformed token Bearer … \.{260}…$/)
+})
+
 test('a request that no connection took, TLS included, is known to be unsent; one that broke is not', async () => {
   const untrusted = await startReceiver(selfSigned)
   let ending: 'end' | 'resetAndDestroy' = 'end'

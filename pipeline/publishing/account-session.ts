@@ -36,6 +36,8 @@ interface Credentials {
 
 export type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promise<Answer>
 
+const { signal: unending } = new AbortController()
+
 /** Ends an early renewal that brought nothing. The session still holds, so no user sees it. */
 const notRenewedYet = new ProviderError(
   { kind: 'transient', code: 'not_authorized' },
@@ -80,7 +82,8 @@ export function sessionOf(
         const renewed = await adapter.refresh?.({ account, credentials, signal: ending, fetching, sleep })
         if (!renewed) throw over
         const sealed = box.seal(JSON.stringify(renewed))
-        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), sleep, ending)
+        // However long Postgres is away: the token before may be used up.
+        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), sleep, unending)
       } catch (error) {
         await endRenewal(pg, account.id, lease)
         // The owner may have connected the account anew meanwhile.

@@ -114,7 +114,7 @@ export const tiktokProcessingMs = 5 * minute
 export const tiktokReviewMs = 1 * minute
 /** One request to Telegram or Discord to publish a text: without its answer nobody can tell what became of the post. */
 export const chatPublishMs = 1 * minute
-/** The renewal of a session, for all who wait for it: the requests, and writing what they gave. */
+/** The requests that renew a session, for all who wait for them. */
 export const renewalMs = 1 * minute
 /** As long no other process renews it, if the one that does dies. Whoever waits for another's looks this often. */
 export const renewalLeaseMs = renewalMs + 10 * second

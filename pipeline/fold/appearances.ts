@@ -134,8 +134,11 @@ function addSamples(seen: Seen, { sampledPaths }: SessionDay): void {
   for (const path of new Set(sampledPaths)) appear(seen, 'page', path, '', addsNoVisitor, 0, { samples: 1 })
 }
 
-/** Each by itself, with its time, which a period that ends inside of the day asks for; too many are put together. */
-function addCredits(seen: Seen, { firstAt }: SessionDay, credits: readonly CreditRow[]): void {
+/**
+ * Each by itself, with its time, which a period that ends inside of the day asks for; too many are put together. Those without
+ * a credit count beside the last one.
+ */
+function addCredits(seen: Seen, { firstAt, converted }: SessionDay, credits: readonly CreditRow[]): void {
   const textOf = ({ source, medium, device, browser, country, path }: CreditRow) =>
     JSON.stringify([source, medium, device, browser, country, path])
   const groups =
@@ -151,6 +154,10 @@ function addCredits(seen: Seen, { firstAt }: SessionDay, credits: readonly Credi
     add('country', country, '')
     add('page', path, '')
   }
+  const uncredited = converted - credits.length
+  if (uncredited === 0) return
+  const lastAt = credits.at(-1)!.occurred_at
+  appear(seen, 'all', '', '', addsNoVisitor, lastAt - firstAt, { conversions: uncredited })
 }
 
 /** The arguments stand apart: as members of an object they take twice as long. */

@@ -136,7 +136,7 @@ function deriveVisitor(
     row.lasted_ms = Math.max(row.lasted_ms, one.lastAt - row.first_at)
     row.hours = (row.hours | one.hours) >>> 0
     row.events += one.events
-    row.conversions += one.conversions.length
+    row.conversions += one.converted
     const touch = one.touches.at(-1)
     if (touch !== undefined && (last === undefined || byMoment(touch, last) > 0)) last = touch
   }

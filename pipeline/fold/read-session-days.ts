@@ -17,6 +17,8 @@ import {
 } from '../../clickhouse/rollups/event-sql.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import {
+  conversionsPerServerHourMax,
+  conversionsPerSessionDayMax,
   foldDeadlineMs,
   sessionsPerVisitorDayMax,
   touchesPerSessionDayMax,
@@ -75,6 +77,8 @@ export interface SessionDay {
   readonly engagementMs: number
   /** UTC hours with events: bit n is the n-th from the one in which the day begins. */
   readonly hours: number
+  /** All of them, also those that `conversions` has no room for. */
+  readonly converted: number
   /** In order of time, as the three lists below. */
   readonly views: readonly View[]
   readonly leaves: readonly Leave[]
@@ -103,6 +107,7 @@ type Row = [
   acts: number,
   engagementMs: number,
   hours: number,
+  converted: number,
   views: View[],
   leaves: Leave[],
   touches: Touch[],
@@ -133,11 +138,12 @@ export async function* readSessionDays(
          first.4, first.5, first.6, first.7, first.8, first.9, first.10, ${entryKeysOf('first', 11)}) AS entry,
        count() AS events, countIf(kind = 'pageview') AS pageviews, countIf(${isAct}) AS acts, sum(engagement_ms) AS engagement,
        groupBitOr(bitShiftLeft(toUInt32(1), toUInt8(intDiv(${eventMs}, ${hourMs}) - intDiv(day_start, ${hourMs})))) AS hours,
+       countIf(kind = 'conversion') AS converted,
        groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path)), kind = 'pageview') AS views,
        groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path), engagement_ms, scroll_depth), kind = 'page_leave') AS leaves,
        groupArraySortedIf(${touchesPerSessionDayMax})((${eventMs}, id, toString(source), toString(medium)), ${isTouch}) AS touches,
-       arraySort(groupArrayIf((${eventMs}, id, toString(path), ${deviceKey}, ${browserKey}, ${countryKey}, ${sourceKey}, ${mediumKey}),
-         kind = 'conversion')) AS conversions,
+       arraySort(arrayMap(one -> (one.2, one.1, one.3, one.4, one.5, one.6, one.7, one.8), arrayConcat(
+         ${firstConversions(conversionsPerSessionDayMax, 'visitor != 0')}, ${firstConversions(conversionsPerServerHourMax, 'visitor = 0')}))) AS conversions,
        groupArraySortedIf(${viewsPerSessionDayMax})(toString(path), ${isSample}) AS sampled
      FROM events
      WHERE ${chosen.sql} AND ${seen.sql} AND ${isDatable}
@@ -169,6 +175,12 @@ export async function* readSessionDays(
   if (ofVisitor.length > 0) yield ofVisitor
 }
 
+/** SQL of the conversions that came in first, by their ids: so a late one takes no other's place. */
+function firstConversions(max: number, whose: string): string {
+  return `groupArraySortedIf(${max})(
+    (id, ${eventMs}, toString(path), ${deviceKey}, ${browserKey}, ${countryKey}, ${sourceKey}, ${mediumKey}), kind = 'conversion' AND ${whose})`
+}
+
 /** Written out, without spreading: there is one for each session. */
 function sessionDayOf(row: Row, days: LocalDays): SessionDay {
   return {
@@ -184,11 +196,12 @@ function sessionDayOf(row: Row, days: LocalDays): SessionDay {
     acts: row[9],
     engagementMs: row[10],
     hours: row[11],
-    views: row[12],
-    leaves: row[13],
-    touches: row[14],
-    conversions: row[15],
-    sampledPaths: row[16],
+    converted: row[12],
+    views: row[13],
+    leaves: row[14],
+    touches: row[15],
+    conversions: row[16],
+    sampledPaths: row[17],
   }
 }
 

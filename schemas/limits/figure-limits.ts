@@ -40,6 +40,12 @@ export const sessionsPerVisitorDayMax = 1_000
 /** Pageviews of a session that count for pages on a local day, and touches that count for credit: the earliest ones. */
 export const viewsPerSessionDayMax = 2_000
 export const touchesPerSessionDayMax = 1_000
+/**
+ * Conversions of a session and local day that are credited, and of a workspace's server events of a UTC hour: those that came
+ * in first. A page that converts in a loop would else have a million rows written with each fold.
+ */
+export const conversionsPerSessionDayMax = 10_000
+export const conversionsPerServerHourMax = 100_000
 /** Conversions of a session and local day that keep their own times. Further equal ones count at the first one's time. */
 export const creditsApartMax = 100
 /** Cells keep only the largest keys of each kind of a local day; `metrics.lists_cut` is true where there were more. */

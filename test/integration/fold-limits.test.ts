@@ -1,6 +1,11 @@
 /** At the limits of schemas/limits/figure-limits.ts figures are cut as they say, and nobody else's change. */
 import { expect, test } from 'vitest'
-import { cellKeysMax, sessionsPerVisitorDayMax, viewsPerSessionDayMax } from '../../schemas/limits/figure-limits.ts'
+import {
+  cellKeysMax,
+  conversionsPerSessionDayMax,
+  sessionsPerVisitorDayMax,
+  viewsPerSessionDayMax,
+} from '../../schemas/limits/figure-limits.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
 import { closeDaysAt } from '../support/fold.ts'
@@ -96,6 +101,32 @@ test(`of a day’s pages the ${cellKeysMax} largest are kept once it is over, th
   const { top_pages } = await busy.ask({ days: '7', path: [path] })
   expect(top_pages).toMatchObject([{ path, title, pageviews: 1 }])
   await expectOtherUnchanged()
+})
+
+test(`of a session and day the first ${conversionsPerSessionDayMax} conversions that come are credited, and all of them count`, async () => {
+  const { busy, expectOtherUnchanged } = await makeTwo()
+  const all = conversionsPerSessionDayMax + 2
+  const conversion = (nth: number, source = 'news') => ({ kind: 'conversion' as const, source, occurred_at: day + nth })
+  await busy.addEvents(Array.from({ length: all }, (_, nth) => conversion(hour + nth)))
+  // It is earlier, and takes no other's place.
+  await busy.addEvents([conversion(second, 'mail')])
+  // Those of servers have room for more.
+  const ofServers = { visitor: 0, email_hash: 1, device: 'other' } as const
+  await busy.addEvents(Array.from({ length: all }, (_, nth) => ({ ...conversion(hour + nth, 'shop'), ...ofServers })))
+  const expectCounted = async () => {
+    const { metrics, top_sources } = await busy.ask({ days: '7' })
+    expect(metrics).toMatchObject({ conversions: 2 * all + 1, events: 2 * all + 1, visitors: 1 })
+    expect(top_sources.map(({ source, conversions }) => [source, conversions])).toEqual([
+      ['mail', 0],
+      ['shop', all],
+      ['news', conversionsPerSessionDayMax],
+    ])
+  }
+  await expectCounted()
+  await closeDaysAt(stores, now)
+  await expectCounted()
+  await expectOtherUnchanged()
+  expect(await judgeFigures(stores)).toMatchObject({ differentDays: 0 })
 })
 
 test('hours count each conversion at its own time, however many a session has', async () => {

@@ -74,6 +74,7 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
       acts: ownOf('conversion').length,
       engagementMs: own.reduce((sum, event) => sum + event.engagementMs, 0),
       hours: own.reduce((mask, { at }) => mask | (1 << Math.floor((at % dayMs) / hourMs)), 0),
+      converted: ownOf('conversion').length,
       views: ownOf('pageview').map(({ at, id, path }) => [at, id, path]),
       leaves: ownOf('page_leave').map(({ at, id, path, engagementMs }) => [at, id, path, engagementMs, id % 3]),
       touches: own

@@ -74,7 +74,7 @@ async function doStep(work: LeasedStores, build: FigureBuild, now: number): Prom
     await ensureLease()
     // After a restore of Postgres ClickHouse may have a coverage of a later version, which lacks events.
     await rows.insert(ch, coverageRow(version, visible, asOf))
-    await noteParts(pg, build.build, parts, partsDone + 1)
+    await noteParts(pg, build.build, { parts, partsDone: partsDone + 1, version })
   } else await finish(work, build, now)
 }
 

@@ -1,8 +1,10 @@
 /** The lease to fold is taken over while its holder is held up, between any two of its calls: no figure is lost or wrong. */
 import { expect, test } from 'vitest'
+import { buildNextPart } from '../../pipeline/fold/build.ts'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { closeDays, renewCells } from '../../pipeline/fold/write-cells.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import { beginBuild, readCurrentBuild } from '../../postgres/tables/figures/figure-builds.ts'
 import { addPeopleWork } from '../../postgres/tables/people/people-work.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
@@ -125,6 +127,54 @@ async function callsOfAFold(workspace: TestWorkspace, visitor: number): Promise<
   await fold(workOn(work))
   return { length: work.calls() }
 }
+
+/** Does the next step of a build, held up before its first call of that text while another folds and builds. */
+async function buildHeldUpAt(text: string, meanwhile: () => Promise<unknown>): Promise<void> {
+  let isHeldUp = false
+  const work = heldUpAt(
+    (_, sql) => !isHeldUp && sql === text,
+    () => {
+      isHeldUp = true
+      return meanwhile()
+    },
+  )
+  await buildNextPart(workOn(work), now)
+  expect(isHeldUp).toBe(true)
+}
+
+async function buildAll(): Promise<void> {
+  while (await buildNextPart(workOn(stores), now));
+}
+
+test('a part of a build that is held up while another folds is done again', async () => {
+  const workspace = await makeClosed()
+  await beginBuild(stores.pg, workspace.id, 'figures')
+  await buildHeldUpAt('INSERT', async () => {
+    // The other fold knows nothing of the visitor's earlier day: no part of the build has written it.
+    await addUnfolded(workspace, 1, [now - 60_000])
+    await foldAll(stores)
+  })
+  await buildAll()
+  const { visitors, pageviews } = (await workspace.ask({ days: '7', include: 'metrics' })).metrics
+  expect({ visitors, pageviews }).toEqual({ visitors: 1, pageviews: 2 })
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
+})
+
+test('the end of a build that is held up changes nothing once others have ended it and a later one', async () => {
+  const workspace = await makeClosed()
+  await beginBuild(stores.pg, workspace.id, 'figures')
+  await buildNextPart(workOn(stores), now)
+  let later: number | undefined
+  await buildHeldUpAt('BEGIN', async () => {
+    await buildAll()
+    later = await beginBuild(stores.pg, workspace.id, 'figures')
+    await buildAll()
+    await addUnfolded(workspace, 1)
+    await foldAll(stores)
+  })
+  expect((await readCurrentBuild(stores.pg, workspace.id))?.build).toBe(later)
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
+})
 
 test('a refresh of people that is held up while another does its work writes nothing', async () => {
   const workspace = await makeClosed()

@@ -88,12 +88,20 @@ export async function beginMovedBuilds(q: Queryable): Promise<void> {
   )
 }
 
-export async function noteParts(q: Queryable, build: number, parts: number, partsDone: number): Promise<void> {
-  await q.query('UPDATE figure_builds SET parts = $2, parts_done = $3, changed_at = now() WHERE build = $1', [
-    build,
-    parts,
-    partsDone,
-  ])
+/**
+ * Parts that are done, the last of them under `version`. Where a later version was taken meanwhile nothing is noted: another's
+ * fold may have written rows of these visitors without knowing the others. So the part is done again.
+ */
+export async function noteParts(
+  q: Queryable,
+  build: number,
+  { parts, partsDone, version }: Pick<FigureBuild, 'parts' | 'partsDone'> & { readonly version: number },
+): Promise<void> {
+  await q.query(
+    `UPDATE figure_builds SET parts = $2, parts_done = $3, changed_at = now()
+     WHERE build = $1 AND (SELECT last_value FROM fold_versions) = $4`,
+    [build, parts, partsDone, version],
+  )
 }
 
 /** From now on readers count these days from `sessions`. To be called before rows of theirs are written. */
@@ -158,22 +166,26 @@ function overtaken(): Error {
   return new Error('another process has taken a version of derived rows meanwhile')
 }
 
-/** A finished build takes the place of the current one. */
+/** A finished build takes the place of the current one. Nothing changes where another process has seen to its end. */
 export function makeCurrent(pg: Postgres, { build, workspaceId }: Pick<FigureBuild, 'build' | 'workspaceId'>) {
   return pg.transaction(async (tx) => {
     await tx.query(
-      `UPDATE figure_builds SET state = 'left', changed_at = now() WHERE workspace_id = $1 AND state = 'current'`,
-      [workspaceId],
+      `UPDATE figure_builds SET state = 'left', changed_at = now() WHERE workspace_id = $1 AND state = 'current'
+         AND EXISTS (SELECT FROM figure_builds AS finished WHERE finished.build = $2 AND finished.state = 'building')`,
+      [workspaceId, build],
     )
-    await tx.query(`UPDATE figure_builds SET state = 'current', changed_at = now() WHERE build = $1`, [build])
+    await tx.query(
+      `UPDATE figure_builds SET state = 'current', changed_at = now() WHERE build = $1 AND state = 'building'`,
+      [build],
+    )
   })
 }
 
 export async function leaveBuild(q: Queryable, build: number, differences: number | null = null): Promise<void> {
-  await q.query(`UPDATE figure_builds SET state = 'left', differences = $2, changed_at = now() WHERE build = $1`, [
-    build,
-    differences,
-  ])
+  await q.query(
+    `UPDATE figure_builds SET state = 'left', differences = $2, changed_at = now() WHERE build = $1 AND state = 'building'`,
+    [build, differences],
+  )
 }
 
 /** Builds that were left at least `forMs` ago: no reader goes by them any more. */

@@ -59,13 +59,13 @@ export function writeCellsSql(days: string, events: string): string {
     FROM (${byValue}) GROUP BY ${day}, kind, key, metric`
   const kinds = `SELECT 'none' AS part, ${day}, arrayJoin([${Object.values(cellKinds).join(', ')}]) AS kind,
       '' AS key, '' AS detail, ${noSeen}, ${noSample} FROM (${days})`
-  const formerPages = `SELECT 'none' AS part, ${day}, ${page} AS kind, key, '' AS detail, ${noSeen}, ${noSample}
+  const formerPages = `SELECT 'former' AS part, ${day}, ${page} AS kind, key, '' AS detail, ${noSeen}, ${noSample}
     FROM cells FINAL WHERE cells.kind = ${cellOfPage} AND (${day}) IN (${days})`
   const weighed = `SELECT *, sum(${cellWeight}) OVER (PARTITION BY ${cellKey}) AS weight
     FROM (${[seen, samples, kinds, formerPages].join(' UNION ALL ')})`
-  const placed = `SELECT *, dense_rank() OVER (PARTITION BY ${day}, kind ORDER BY part = 'none', weight DESC, key, detail) AS place
+  const placed = `SELECT *, dense_rank() OVER (PARTITION BY ${day}, kind ORDER BY part IN ('none', 'former'), weight DESC, key, detail) AS place
     FROM (${weighed})`
-  const isOfPage = `kind = ${page} AND (part = 'sample' OR (part = 'none' AND key != ''))`
+  const isOfPage = `kind = ${page} AND part IN ('sample', 'former')`
   const ofPart = (part: string, column: string) =>
     `groupArrayIf(${column}, part = '${part}' AND place <= ${cellKeysMax})`
   return `INSERT INTO cells (${cellColumns.join(', ')})

@@ -89,6 +89,8 @@ const anns = [
   event('a', 1, { source: 'news', medium: 'email' }),
   // A title that nobody else saw.
   ...seen('a', 1, { title: 'Dear Ann' }),
+  // The same of an app's screen, which has no path.
+  event('a', 1, { url: null, title: 'Welcome, Ann' }),
   { ...identify('a', 2, 'ann@example.com'), properties: { user_id: 'user-of-ann' } },
   event('a', 30, { event_type: 'conversion' }),
   event('shared', 4),

@@ -7,7 +7,7 @@
  *   chain) → commit
  *
  * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. One of
- * the caller (403) isn't kept: a repeat by somebody who may does the work.
+ * the caller (401, 403) isn't kept: a repeat by somebody who may does the work.
  *
  * Held by test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
  */
@@ -115,7 +115,7 @@ function noting(held: readonly string[]): { readonly scopes: ActorScopes; asked(
 }
 
 /** The refusal says something about the caller, not about the request. */
-const isOfCaller = (status: number) => status === 402 || status === 403 || status === 429
+const isOfCaller = (status: number) => [401, 402, 403, 429].includes(status)
 
 function replay(known: IdempotencyRecord, wanted: Buffer, { context }: Mutation): Outcome {
   const { fingerprint, status, body, scopes } = known

@@ -375,15 +375,18 @@ test('the sign-in of an account that is connected again must be its own', async 
   )
 })
 
-test('a session that ends while it begins a sign-in is told so', async () => {
+test('a session that ends while it begins a sign-in is told so, and the refusal is not kept for repeats', async () => {
   const admin = await makeMember(mine, 'admin')
   const begun = await stores.pg.transaction(async (tx) => {
     await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [admin.id])
-    const asked = begin(ofMastodon(), admin.ask)
+    const asked = admin.ask<Answer>('POST', '/social-accounts/sign-in', ofMastodon(), { 'Idempotency-Key': 'once' })
     await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
     return [asked]
   })
   expect(said(await begun[0]!)).toEqual([401, 'Not authenticated'])
+  expect(await stores.pg.query('SELECT FROM idempotency_records WHERE workspace_id = $1', [mine.workspaceId])).toEqual(
+    [],
+  )
 })
 
 test('a sign-in that was begun under a lost SECRET_KEY is begun again', async () => {

@@ -514,6 +514,17 @@ function allowed(form: URLSearchParams): URLSearchParams {
   return form
 }
 
+/** As many connections as a member may have, with one that there is. */
+async function fillConnections(memberId: number) {
+  await stores.pg.query(
+    `WITH k AS (INSERT INTO api_keys (workspace_id, owner_id, name, prefix, scopes, expires_at)
+       SELECT $1, $2, 'x', '', '{}', $4 FROM generate_series(2, $3::int) RETURNING id)
+     INSERT INTO connected_apps (api_key_id, client_id, redirect_uri, code_challenge, code_hash, code_expires_at)
+     SELECT id, 'x', 'x', id::text, decode(md5(id::text), 'hex'), now() FROM k`,
+    [mine.workspaceId, memberId, connectedAppsOfMemberMax, new Date(clock.now() + refreshTokenMs)],
+  )
+}
+
 test('a member’s oldest app makes room, and ended ones and old registrations are deleted', async () => {
   const { cookie, id } = await makeMember(mine, 'viewer')
   const first = await apps.connect(cookie)
@@ -524,13 +535,7 @@ test('a member’s oldest app makes room, and ended ones and old registrations a
     )
     return row!.n
   }
-  await stores.pg.query(
-    `WITH k AS (INSERT INTO api_keys (workspace_id, owner_id, name, prefix, scopes, expires_at)
-       SELECT $1, $2, 'x', '', '{}', $4 FROM generate_series(2, $3::int) RETURNING id)
-     INSERT INTO connected_apps (api_key_id, client_id, redirect_uri, code_challenge, code_hash, code_expires_at)
-     SELECT id, 'x', 'x', id::text, decode(md5(id::text), 'hex'), now() FROM k`,
-    [mine.workspaceId, id, connectedAppsOfMemberMax, new Date(clock.now() + refreshTokenMs)],
-  )
+  await fillConnections(id)
   expect(await count()).toBe(connectedAppsOfMemberMax)
   const last = await apps.connect(cookie)
   const [{ metadata }] = (await stores.pg.query(
@@ -553,6 +558,24 @@ test('a member’s oldest app makes room, and ended ones and old registrations a
   expect([await count(), clients.some((client) => client.id === first.clientId)]).toEqual([1, false])
 })
 
+test('an app that is refreshed while the member connects it once more stays, and neither waits for the other', async () => {
+  const { cookie, id } = await makeMember(mine, 'viewer')
+  const oldest = await apps.connect(cookie)
+  await fillConnections(id)
+  oldest.asked.set('code_challenge', 'x'.repeat(43))
+  const form = allowed(await apps.formOf(await apps.open(cookie, oldest.asked)))
+  const answers = await stores.pg.transaction(async (tx) => {
+    // A refresh has locked the key by then, and not yet the app.
+    await tx.query('SELECT FROM connected_apps WHERE client_id = $1 FOR UPDATE', [oldest.clientId])
+    const refreshed = apps.refresh(oldest, oldest.refresh_token)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
+    const consented = apps.send(cookie, form)
+    await untilWaitingOrEnded(stores.pg, consented, 2)
+    return [refreshed, consented]
+  })
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
+})
+
 test('a request that is consented to in two workspaces at once connects the app to one of them', async () => {
   const [member, elsewhere] = [await makeMember(mine, 'admin'), await makeWorkspace(stores)]
   const join = `INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'admin')`
@@ -566,7 +589,7 @@ test('a request that is consented to in two workspaces at once connects the app 
     return chosen
   })
   const answers = await stores.pg.transaction(async (tx) => {
-    // A consent changes this row last.
+    // A consent changes this row before it connects the app.
     await tx.query('SELECT 1 FROM oauth_clients WHERE id = $1 FOR UPDATE', [clientId])
     const both = consents.map((consent) => apps.send(member.cookie, consent))
     await expect.poll(() => countWaiting(stores.pg)).toBe(2)

@@ -84,14 +84,20 @@ export async function beginConnection(
   return { id: made!.id, code, endedIds }
 }
 
-/** Deletes the member's connections that have ended, and those beyond the bound. @returns the latter */
+/**
+ * Deletes the member's connections that have ended, and those beyond the bound. One that is being changed stays until the next
+ * time: a refresh holds it, and may wait for the app's row, which is held here.
+ * @returns those beyond the bound
+ */
 async function makeRoom(tx: Queryable, workspaceId: number, ownerId: number, now: number): Promise<number[]> {
   const deleted = await tx.query<{ id: number; isLive: boolean }>(
-    `DELETE FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2 AND (
-       revoked_at IS NOT NULL OR expires_at <= $3 OR id NOT IN (
-         SELECT id FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2
-           AND revoked_at IS NULL AND expires_at > $3
-         ORDER BY coalesce(last_used_at, created_at) DESC, id DESC LIMIT $4))
+    `DELETE FROM api_keys WHERE id IN (
+       SELECT id FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2 AND (
+         revoked_at IS NOT NULL OR expires_at <= $3 OR id NOT IN (
+           SELECT id FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2
+             AND revoked_at IS NULL AND expires_at > $3
+           ORDER BY coalesce(last_used_at, created_at) DESC, id DESC LIMIT $4))
+       FOR UPDATE SKIP LOCKED)
      RETURNING id, revoked_at IS NULL AND expires_at > $3 AS "isLive"`,
     [workspaceId, ownerId, new Date(now), connectedAppsOfMemberMax - 1],
   )

@@ -38,11 +38,14 @@ export function makePasswordGate({ signInLimiter, proxies, knownBrowsers }: Gate
     const address = addressOf(request, { proxies })
     const tried =
       apart === undefined
-        ? { email, knownBrowser: knownBrowsers.idOf(request.headers.get('cookie'), email) }
-        : { email: `${apart} ${email}` }
-    const waitMs = await signInLimiter.take({ address, ...tried })
+        ? { address, email, knownBrowser: knownBrowsers.idOf(request.headers.get('cookie'), email) }
+        : { address, email: `${apart} ${email}` }
+    const waitMs = await signInLimiter.take(tried)
     if (waitMs > 0) return retryIn(waitMs, refuse())
-    if (checks >= passwordChecksMax) return retryIn(busyRetryMs, refuse())
+    if (checks >= passwordChecksMax) {
+      await signInLimiter.giveAllBack(tried)
+      return retryIn(busyRetryMs, refuse())
+    }
     checks += 1
     try {
       const reply = await pass()

@@ -67,6 +67,8 @@ export interface SignInLimiter {
   take(tried: SignInTry): Promise<number>
   /** The address's try was a right one, and counts no longer: many people sign in from one office. */
   giveBack(address: string): Promise<void>
+  /** Nobody looked at the try: it counts no longer, for whatever it was counted. */
+  giveAllBack(tried: SignInTry): Promise<void>
   /** Counts a code of an account's second factor. @returns as `take` */
   takeCode(ownerId: number): Promise<number>
   /** The code was a right one, and counts no longer. */
@@ -96,18 +98,24 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
     token: makeLimiter(redis, tokenRequestsOfAddressMax, 'svc:oauth:token', minute),
   }
   const ofCodes = makeLimiter(redis, codeTriesOfAccountMax, 'svc:sign-in:code', codeWindowMs)
+  /** Whose tries they are, beside the address's. */
+  const holderOf = ({ email, knownBrowser }: SignInTry) =>
+    knownBrowser === undefined ? ([ofEmail, nameOf(email)] as const) : ([ofBrowser, nameOf(knownBrowser)] as const)
+  const giveBack = async (address: string) => {
+    await ofAddress.reward(nameOf(networkOf(address)))
+  }
   return {
-    async take({ address, email, knownBrowser }) {
+    async take(tried) {
       // An address that has had its tries takes none away from the owner. With IPv6 it is the network: a household has 2^64.
-      const first = await consume(ofAddress, nameOf(networkOf(address)))
+      const first = await consume(ofAddress, nameOf(networkOf(tried.address)))
       if (first.isExceeded) return first.msToReset
-      const second = await (knownBrowser === undefined
-        ? consume(ofEmail, nameOf(email))
-        : consume(ofBrowser, nameOf(knownBrowser)))
+      const second = await consume(...holderOf(tried))
       return second.isExceeded ? second.msToReset : 0
     },
-    async giveBack(address) {
-      await ofAddress.reward(nameOf(networkOf(address)))
+    giveBack,
+    async giveAllBack(tried) {
+      const [limiter, name] = holderOf(tried)
+      await Promise.all([giveBack(tried.address), limiter.reward(name)])
     },
     async takeCode(ownerId) {
       const { isExceeded, msToReset } = await consume(ofCodes, String(ownerId))

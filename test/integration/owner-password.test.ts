@@ -8,6 +8,7 @@ import { createSignInLink, signInByLink } from '../../postgres/tables/members/ow
 import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import {
   knownBrowserMs,
+  passwordChecksMax,
   signInFormBytesMax,
   signInTriesOfAddressMax,
   signInTriesOfBrowserMax,
@@ -188,6 +189,24 @@ test('strangers who use up the tries of an e-mail lock no browser out that signe
   // Its own tries are bounded as well.
   for (let n = 1; n < signInTriesOfBrowserMax; n++) expect(await statusWith(cookie, email, 'wrong')).toBe(401)
   expect(await statusWith(cookie)).toBe(429)
+})
+
+test('tries that come while as many passwords are compared as may be count for nobody', async () => {
+  await setPassword(password, '--email', email)
+  const [, known] = (await signIn(email, password)).headers.getSetCookie()
+  const cookie = known!.split(';')[0]!
+  const compared = await stores.pg.transaction(async (tx) => {
+    await tx.query('SELECT FROM owners WHERE id = $1 FOR UPDATE', [mine.ownerId])
+    const asked = Array.from({ length: passwordChecksMax }, () => signIn(email, password, { cookie }))
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(passwordChecksMax)
+    for (let n = 0; n < signInTriesOfBrowserMax; n++) {
+      const busy = await signIn(email, password, { cookie, 'X-Forwarded-For': '203.0.113.10' })
+      expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '1'])
+    }
+    return asked
+  })
+  expect(new Set((await Promise.all(compared)).map(({ status }) => status))).toEqual(new Set([303]))
+  expect((await signIn(email, password, { cookie, 'X-Forwarded-For': '203.0.113.10' })).status).toBe(303)
 })
 
 test('says what it doesn’t take: short passwords, e-mails of others, what excludes each other', async () => {

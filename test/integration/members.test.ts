@@ -314,6 +314,23 @@ test('a member changes the own password and is removed at once, one after the ot
   expect(await findPasswordHash(stores.pg, id)).toBeNull()
 })
 
+test.each([
+  ['the removal of its member', (tx: Queryable, id: number) => removeMember(tx, mine.workspaceId, id)],
+  ['the deletion of its workspace', (tx: Queryable) => requestDeletion(tx, mine.workspaceId)],
+])('a sign-in that waits for %s begins in another workspace', async (_, close) => {
+  const [{ id, email }, other] = [await makeMember(mine, 'viewer'), await makeWorkspace(stores)]
+  const join = `INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'viewer')`
+  await stores.pg.query(join, [other.workspaceId, id])
+  const signedIn = await stores.pg.transaction(async (tx) => {
+    await close(tx, id)
+    const asked = post('/dashboard/sign-in', { email, password: memberPassword })
+    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    return [asked]
+  })
+  const { status, body } = await askAs(cookieOf(await signedIn[0]!))('GET', '/workspace')
+  expect([status, body.id]).toEqual([200, other.workspaceId])
+})
+
 test('pages of the account lead back to the workspace that the tab shows, not to the one that was opened last', async () => {
   const { email, cookie } = await makeMember(mine, 'viewer')
   const fields = { current: memberPassword, password: 'another password', again: 'another password' }

@@ -10,6 +10,7 @@ import { type Role, scopesOfRoles } from '../../../schemas/roles.ts'
 import type { Queryable } from '../../client.ts'
 import { type Authenticated, planOfMember, type Standing } from '../workspaces/api-keys.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from '../workspaces/workspaces.ts'
+import { passwordHolders, startOrder } from './owner-passwords.ts'
 
 /**
  * A link's token for the owner of a workspace: it can't be read again.
@@ -55,7 +56,11 @@ export async function signInByLink(
   return beginBrowserSession(tx, { ownerId: link.owner_id, workspaceId: link.workspace_id, ...arriving }, now)
 }
 
-/** Ends the one that the browser had before: its cookie is replaced, so nobody could. @returns the token of the new session */
+/**
+ * Ends the one that the browser had before: its cookie is replaced, so nobody could. Whoever calls has locked the account.
+ * @param session of an account that was removed from its workspace meanwhile, it begins where a sign-in would begin
+ * @returns the token of the new session
+ */
 export async function beginBrowserSession(
   tx: Queryable,
   session: ArrivingBrowser & { readonly ownerId: number; readonly workspaceId: number },
@@ -72,9 +77,13 @@ export async function beginBrowserSession(
       [now],
     )
   }
+  // Waits for the end of its deletion, if that has begun: else the row would, and would not be moved out any more.
+  await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR KEY SHARE', [workspaceId])
   await tx.query(
     `INSERT INTO browser_sessions (hash, owner_id, workspace_id, browser, created_at, last_used_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+     VALUES ($1, $2, coalesce(
+       (SELECT workspace_id FROM members WHERE workspace_id = $3 AND owner_id = $2),
+       (SELECT w.id FROM ${passwordHolders} WHERE o.id = $2 ${startOrder}), $3), $4, $5, $5, $6)`,
     [sha256Of(token), ownerId, workspaceId, browser, new Date(now), new Date(now + browserSessionMs)],
   )
   return token

@@ -98,7 +98,7 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
     const flags = flagsOf(query)
     const workspace = keys.find(key) ?? (await keys.resolve(key))
     if (workspace === 'unknown') return reply(await unknown, request, unsureScriptMaxAgeSeconds)
-    // Neither kept nor compressed: anybody can make up keys.
+    // Not kept, as anybody can make up keys: it is compressed for each answer, quickly.
     if (workspace === 'unavailable') {
       const caching = { 'Cache-Control': `public, max-age=${unsureScriptMaxAgeSeconds}`, Vary: 'Accept-Encoding' }
       return { status: 200, headers: { ...headers, ...caching }, body: textOf(key, flags, 0) }

@@ -118,6 +118,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
+    preparing: new Set(),
     openReader: makeTimedReaders(ch, options.answerDeadlineMs),
     enqueue: (workspaceId, mutate) => enqueue(workspaceId, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
     stores: {

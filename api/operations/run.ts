@@ -23,7 +23,7 @@ import {
 } from '../guards/authorize.ts'
 import type { RateLimiter } from '../guards/rate-limit.ts'
 import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, Stores } from './define.ts'
-import { runMutation } from './mutate.ts'
+import { type Mutation, runMutation } from './mutate.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { OpenReader, TimedReader } from './timed-reader.ts'
 import { type RawInput, validateInput, withSentInputs } from './validate.ts'
@@ -38,6 +38,8 @@ export interface Gateway {
   readonly clock: Clock
   readonly log: Log
   readonly config: CallConfig
+  /** Prepared changes of this process that are under way, by workspace and Idempotency-Key. */
+  readonly preparing: Set<string>
   /** For how long a retry with the same Idempotency-Key gets the same answer. */
   readonly idempotencyKeptMs: number
   readonly openReader: OpenReader
@@ -119,7 +121,7 @@ export async function runAdmitted(call: Call, key: Authenticated, gateway: Gatew
 
 async function runOperation(call: Call, key: Authenticated, gateway: Gateway, ch: TimedReader): Promise<Outcome> {
   const { operation, requestId, address } = call
-  const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs } = gateway
+  const { stores, clock, log, config } = gateway
   requireScope(key, operation)
   const raw = await call.readInput(key.workspace.id)
   const { idempotencyKey, ...input } = validateInput(operation, raw)
@@ -144,6 +146,37 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway, ch
   } as Context<OperationInput>
   const handle: Operation['handle'] = (given) => withSentInputs(operation, raw, () => operation.handle(given))
   if (operation.effect === 'read') return outcomeOf(await handle({ ...context, prepared: undefined }))
+  const change = () => runChange(call, key, gateway, { context, handle, raw, idempotencyKey, body: input.body })
+  if (operation.prepare === undefined || idempotencyKey === undefined) return change()
+  return alone(gateway.preparing, `${workspace.id} ${idempotencyKey}`, change)
+}
+
+/** A repeat that comes meanwhile would prepare as well, and might find used up what the first has taken. */
+async function alone<Result>(preparing: Set<string>, name: string, work: () => Promise<Result>): Promise<Result> {
+  if (preparing.has(name)) throw problem('idempotency_in_progress')
+  preparing.add(name)
+  try {
+    return await work()
+  } finally {
+    preparing.delete(name)
+  }
+}
+
+interface Change extends Pick<Mutation, 'idempotencyKey' | 'body'> {
+  readonly context: Context<OperationInput>
+  readonly handle: Operation['handle']
+  readonly raw: RawInput
+}
+
+async function runChange(
+  call: Call,
+  key: Authenticated,
+  gateway: Gateway,
+  { context, handle, raw, idempotencyKey, body }: Change,
+): Promise<Outcome> {
+  const { operation } = call
+  const { stores, transaction, idempotencyKeptMs: keptMs } = gateway
+  const { workspace } = context
   const isKnown = async (key: string) => (await findIdempotencyRecord(stores.pg, workspace.id, key)) !== null
   const isRepeat = operation.prepare !== undefined && idempotencyKey !== undefined && (await isKnown(idempotencyKey))
   const prepared = isRepeat ? undefined : await withSentInputs(operation, raw, async () => operation.prepare?.(context))
@@ -156,7 +189,7 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway, ch
     idempotencyKey,
     hashRequest: gateway.hashRequest,
     // Validated: what is ignored, or means the same, makes no other request.
-    body: raw.fingerprint ?? input.body,
+    body: raw.fingerprint ?? body,
     sent: raw.body,
     keptMs,
     confirm: (tx: Queryable) => confirm(call, key, gateway, tx),

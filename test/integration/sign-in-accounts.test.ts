@@ -389,6 +389,30 @@ test('a session that ends while it begins a sign-in is told so, and the refusal 
   )
 })
 
+test('a repeat that comes while the platform is asked is told so, and gets the answer afterwards', async () => {
+  const address = await agreed()
+  const finishing = () =>
+    owner<Answer>('POST', '/social-accounts/sign-in/return', returnedIn(address), { 'Idempotency-Key': 'finish' })
+  let isAsked = false
+  let goOn = () => {}
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  mastodon.hinder = async () => {
+    isAsked = true
+    await held
+    return undefined
+  }
+  const first = finishing()
+  await expect.poll(() => isAsked, { timeout: 10_000 }).toBe(true)
+  const meanwhile = await finishing()
+  goOn()
+  mastodon.hinder = () => undefined
+  expect((await first).status).toBe(200)
+  expect(said(meanwhile)).toEqual([409, 'A request with this Idempotency-Key is still in progress'])
+  expect(await finishing()).toEqual(await first)
+})
+
 test('a sign-in that was begun under a lost SECRET_KEY is begun again', async () => {
   const address = await agreed()
   const sealed = makeSecretBox('another secret of tests, of 40 letters...', accountCredentialsPurpose).seal('{}')

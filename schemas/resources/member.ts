@@ -34,7 +34,7 @@ export const Members = z.object({
       role,
       added_at: dateTime,
       has_second_factor: z.boolean(),
-      /** Keys and shared links that the member made here, and that end with a removal. */
+      /** Keys, shared links and connected apps that the member made here, and that end with a removal. */
       keys: z.int(),
       /** Whoever asks. */
       is_self: z.boolean(),

@@ -14,7 +14,7 @@ export interface Member {
   readonly role: Role
   readonly added_at: Date
   readonly has_second_factor: boolean
-  /** Keys and shared links that work or will, made by the member here. */
+  /** Keys, shared links and connected apps that work or will, made by the member here. */
   readonly keys: number
 }
 
@@ -33,7 +33,7 @@ export function listMembers(q: Queryable, workspaceId: number): Promise<Member[]
 
 /** Ids of all that ended with it. */
 export interface MemberChange {
-  /** Shared links, too. */
+  /** Shared links and connected apps, too. */
   readonly revoked_keys: number[]
   readonly withdrawn_invitations: number[]
 }

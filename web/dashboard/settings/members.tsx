@@ -208,7 +208,7 @@ function RequiredFactor({ isRequired, members, done }: FactorProps) {
               .{' '}
             </>
           )}
-          Keys and shared links go on.
+          Keys, shared links and connected apps go on.
         </Confirm>
       )}
     </div>
@@ -216,10 +216,10 @@ function RequiredFactor({ isRequired, members, done }: FactorProps) {
 }
 
 function endOf(keys: number): string {
-  if (keys === 0) return 'no key or shared link stops working: this member made none that works'
+  if (keys === 0) return 'no key, shared link or connected app stops working: this member has none that works'
   return keys === 1
-    ? 'the key or shared link that this member made stops working'
-    : `the ${number(keys)} keys and shared links that this member made stop working`
+    ? 'this member’s key, shared link or connected app stops working'
+    : `the ${number(keys)} keys, shared links and connected apps of this member stop working`
 }
 
 interface InviteFormProps {

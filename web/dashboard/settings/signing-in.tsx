@@ -59,8 +59,8 @@ function Leave() {
           write={() => send('POST', '/members/leave')}
           done={() => location.assign('/dashboard')}
         >
-          Keys and shared links that you made stop working. Only another invitation leads back. If you have no other
-          workspace, you are signed out.
+          Your keys, shared links and connected apps stop working. Only another invitation leads back. If you have no
+          other workspace, you are signed out.
         </ConfirmWrite>
       )}
     </>

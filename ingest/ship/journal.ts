@@ -47,7 +47,7 @@ export class ShipJournal {
   private isUnsure = false
   private bytes = 0
   private fd = -1
-  /** A sync failed, and the file wasn't written anew since. */
+  /** A write or sync failed, and the file wasn't written anew since. */
   private mustRewrite = false
   /** Appends wait while it is set. */
   private rewriting: Promise<void> | undefined
@@ -157,9 +157,8 @@ export class ShipJournal {
   async markReleased(folder: number, file: number): Promise<void> {
     await this.untilWritable()
     this.forget(folder, file)
-    this.append({ t: 'released', folder, file })
     // Before the file is used again: a manifest must never point into another use of it.
-    await this.sync()
+    await this.appendSynced([{ t: 'released', folder, file }], () => {})
   }
 
   async close(): Promise<void> {
@@ -227,7 +226,13 @@ export class ShipJournal {
 
   private append(line: Line): void {
     const bytes = Buffer.from(encodeLine(line))
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.fd, bytes, at)
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.fd, bytes, at)
+    } catch (error) {
+      // A full disk may have taken half of it: the next line would end it, and be lost with it.
+      this.mustRewrite = true
+      throw error
+    }
     this.bytes += bytes.length
   }
 

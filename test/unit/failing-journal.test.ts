@@ -1,0 +1,65 @@
+/** The journal of shipping on a disk that fails. */
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { ShipJournal } from '../../ingest/ship/journal.ts'
+import type { Manifest } from '../../ingest/ship/manifest.ts'
+import { setUpLogFolder, silent } from '../support/log-fixture.ts'
+
+const disk = vi.hoisted(() => ({ syncFailures: 0, writesUntilHalf: Number.POSITIVE_INFINITY, synced: [] as number[] }))
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>()
+  return {
+    ...fs,
+    fdatasync: (fd: number, done: (error: Error | null) => void) => {
+      disk.synced.push(fd)
+      if (disk.syncFailures-- > 0) return void setImmediate(() => done(new Error('input/output error')))
+      fs.fdatasync(fd, done)
+    },
+    writeSync: (fd: number, bytes: Buffer, at: number) => {
+      if (--disk.writesUntilHalf > 0) return fs.writeSync(fd, bytes, at)
+      if (disk.writesUntilHalf < 0) throw new Error('no space left on device')
+      return fs.writeSync(fd, bytes, at, Math.floor((bytes.length - at) / 2))
+    },
+  }
+})
+
+let folder: string
+setUpLogFolder((made) => {
+  folder = made
+})
+const open = () => ShipJournal.open(join(folder, 'journal'), 'boot', 600_000, silent)
+
+function manifest(number: number, file: number): Manifest {
+  const segment = { number, folder: 0, file, start: 4096, end: 8192, rows: 10, rowFormat: 1 }
+  const rest = { dropped: {}, rows: 10, hasSides: false, keys: [] }
+  return { id: number * 2, part: 'all', segments: [segment], ...rest }
+}
+
+test('a line behind one that was written by half is read', async () => {
+  const journal = await open()
+  const first = await journal.freeze(manifest(1, 1))
+  disk.writesUntilHalf = 1
+  await expect(journal.markLoaded(first, 1000)).rejects.toThrow('no space left')
+  disk.writesUntilHalf = Number.POSITIVE_INFINITY
+  await journal.freeze(manifest(2, 1))
+  await journal.close()
+  const again = await open()
+  expect([...again.frozenParts().keys()]).toEqual([1, 2])
+  expect(again.mayLackMarks).toBe(false)
+  await again.close()
+})
+
+test('a file whose sync failed as a log file was released is written anew', async () => {
+  const journal = await open()
+  await journal.markLoaded(await journal.freeze(manifest(1, 1)), 1000)
+  await journal.freeze(manifest(2, 2))
+  const rewritten = vi.spyOn(journal as unknown as { rewriteNow(): Promise<void> }, 'rewriteNow')
+  disk.syncFailures = 1
+  await expect(journal.markReleased(0, 1)).rejects.toThrow('input/output error')
+  expect(rewritten).toHaveBeenCalledTimes(1)
+  await journal.markReleased(0, 1)
+  await journal.close()
+  const again = await open()
+  expect([...again.frozenParts().keys()]).toEqual([2])
+  await again.close()
+})

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { Manifest } from '../../ingest/ship/manifest.ts'
+import { unfinishedManifests } from '../../ingest/ship/unfinished.ts'
 import { setUpLogFolder, silent } from '../support/log-fixture.ts'
 
 const disk = vi.hoisted(() => ({ syncFailures: 0, writesUntilHalf: Number.POSITIVE_INFINITY, synced: [] as number[] }))
@@ -62,4 +63,15 @@ test('a file whose sync failed as a log file was released is written anew', asyn
   const again = await open()
   expect([...again.frozenParts().keys()]).toEqual([2])
   await again.close()
+})
+
+test('a manifest whose segments are gone goes on where that can’t be noted', async () => {
+  const journal = await open()
+  await journal.freeze(manifest(1, 1))
+  const setAside = async () => {
+    throw new Error('no space left on device')
+  }
+  const [state] = unfinishedManifests({ stream: 'events', journal, setAside, log: silent }, [])
+  expect(state!.manifest.segments).toEqual([])
+  await journal.close()
 })

@@ -188,7 +188,7 @@ function lineOf(place: string, link: LinkTarget): string {
   return `${JSON.stringify(line)}\n`
 }
 
-/** Undefined for the last line of a copy whose writer was killed. */
+/** Undefined for a line that can't be read. */
 function parseLine(text: string): [string, LinkTarget] | undefined {
   try {
     const [place, id, workspaceId, postId, url, ...more] = JSON.parse(text) as Line

@@ -21,7 +21,7 @@ export interface TableFileOptions {
 }
 
 export interface TableFile {
-  /** The last line may be cut. Rejects with ENOENT where there is no copy yet. */
+  /** Whole lines: one that a crash has cut is left out. Rejects with ENOENT where there is no copy yet. */
   read(): Promise<string[]>
   /** Never rejects. */
   writeAll(): Promise<void>
@@ -48,7 +48,7 @@ export function makeTableFile(options: TableFileOptions): TableFile {
   }
 
   return {
-    read: async () => (await readFile(file, 'utf8')).split('\n'),
+    read: async () => (await readFile(file, 'utf8')).split('\n').slice(0, -1),
     writeAll,
     add: async (lines) => {
       if (!isKept) return

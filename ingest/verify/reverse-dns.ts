@@ -40,6 +40,7 @@ export function makeReverseDns({ servers }: { servers: readonly string[] | undef
   const known = new LRUCache<AddressKey, ConfirmedHost>({ max: dnsKnownMax })
   const asked = new Map<AddressKey, Promise<void>>()
   let isConnected = Promise.resolve(false)
+  /** By the monotonic clock. */
   let asksAgainAt = 0
 
   async function ask(key: AddressKey): Promise<void> {
@@ -62,8 +63,8 @@ export function makeReverseDns({ servers }: { servers: readonly string[] | undef
 
   /** Whether the name server reaches the Internet. One that is cut off may answer that no name exists. */
   async function isOnline(): Promise<boolean> {
-    if (Date.now() >= asksAgainAt) {
-      asksAgainAt = Date.now() + dnsFailedKeepMs
+    if (performance.now() >= asksAgainAt) {
+      asksAgainAt = performance.now() + dnsFailedKeepMs
       isConnected = resolver.resolveNs(reverseZone).then(
         (servers) => servers.length > 0,
         () => false,

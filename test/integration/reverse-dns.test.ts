@@ -1,9 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { keyOfAddress, makeAddressRanges } from '../../ingest/verify/address-ranges.ts'
 import { makeReverseDns, type ReverseDns } from '../../ingest/verify/reverse-dns.ts'
 import { type BotVerifier, makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { dnsLookUpsAtOnceMax, dnsLookUpsPerRequestMax, dnsWaitMs } from '../../schemas/limits/bot-limits.ts'
+import {
+  dnsFailedKeepMs,
+  dnsLookUpsAtOnceMax,
+  dnsLookUpsPerRequestMax,
+  dnsWaitMs,
+} from '../../schemas/limits/bot-limits.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 
 let server: DnsServer
@@ -153,6 +158,21 @@ describe('DNS that doesn’t answer', () => {
       expect(server.questions).toHaveLength(asked)
     },
   )
+
+  test('is believed again once it reaches the Internet, though the clock was set back meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: now + 365 * 86_400_000 })
+    try {
+      server.mode = 'cut off'
+      await dns.lookUp(keyOfAddress('8.8.113.8')!)
+      server.mode = 'answer'
+      vi.setSystemTime(now)
+      vi.advanceTimersByTime(dnsFailedKeepMs)
+      await dns.lookUp(keyOfAddress('8.8.113.9')!)
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(dns.find(keyOfAddress('8.8.113.9')!)).toBe('none')
+  })
 })
 
 test('a request asks about no more addresses than it may, and all requests together about no more than that', async () => {

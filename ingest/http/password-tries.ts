@@ -56,7 +56,9 @@ function makeWindows(triesMax: number) {
   const all = new LRUCache<string, Window>({ max: linkPasswordTriedMax })
   const current = (name: string, now: number) => {
     const window = all.get(name)
-    return window !== undefined && window.endsAt > now ? window : undefined
+    const leftMs = window === undefined ? 0 : window.endsAt - now
+    // One that would last longer began before the clock was set back.
+    return leftMs > 0 && leftMs <= linkPasswordTriesMs ? window : undefined
   }
   return {
     /** 0 where another try may be made. */

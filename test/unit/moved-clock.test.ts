@@ -4,8 +4,10 @@
  */
 import { describe, expect, test } from 'vitest'
 import { makeKeyRate } from '../../ingest/http/key-rate.ts'
+import { makePasswordTries } from '../../ingest/http/password-tries.ts'
 import { DedupWindow } from '../../ingest/log/dedup-window.ts'
 import { expiryOf, keptDays } from '../../pipeline/retention/retention.ts'
+import { linkPasswordTriesMs, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -22,6 +24,14 @@ describe.each([
       expect(rate.allows('a', 1, at)).toBe(false)
       expect(rate.allows('b', 1, at)).toBe(true)
       expect(rate.allows('a', 10, at + 1000)).toBe(true)
+    }
+  })
+
+  test('lets a network try passwords again that has had its tries, and limits it again', () => {
+    const tries = makePasswordTries()
+    for (const at of [now, now + jump, now]) {
+      for (let count = 0; count < linkPasswordTriesOfNetworkMax; count++) expect(tries.take(1, 'a', at)).toBe(0)
+      expect(tries.take(1, 'a', at)).toBe(linkPasswordTriesMs)
     }
   })
 

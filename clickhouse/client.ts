@@ -119,12 +119,12 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
   }
 
   async function kill(which: string, id: string): Promise<void> {
-    const deadline = Date.now() + clickhouseQueryDeadlineMs
+    const deadline = performance.now() + clickhouseQueryDeadlineMs
     for (let attempt = 0; ; attempt++) {
       await query(`KILL QUERY WHERE ${which} SYNC`, { id })
       const running = await query(`SELECT 1 FROM system.processes WHERE ${which}`, { id })
       if (running.length === 0) return
-      if (Date.now() > deadline) throw new StoreUnavailable('clickhouse', `insert ${id} doesn't end`)
+      if (performance.now() > deadline) throw new StoreUnavailable('clickhouse', `insert ${id} doesn't end`)
       await sleep(backoffMs(attempt, 50, 1_000))
     }
   }

@@ -225,12 +225,12 @@ async function secretKeyOf(config: Config, folder: DataFolder, pg: Postgres): Pr
 
 /** Repeats `work` while its store isn't there. */
 async function whenUp<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + storesWithinMs
+  const deadline = performance.now() + storesWithinMs
   for (let attempt = 0; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || Date.now() > deadline) throw error
+      if (!(error instanceof StoreUnavailable) || performance.now() > deadline) throw error
       if (attempt === 0) say(`waiting for ${error.message}`)
       await sleep(500)
     }

@@ -94,8 +94,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     async close(deadlineMs) {
       underWay.isClosing = true
       listening?.stop()
-      const deadline = Date.now() + deadlineMs
-      while (underWay.requests > 0 && Date.now() < deadline) await sleep(10)
+      const deadline = performance.now() + deadlineMs
+      while (underWay.requests > 0 && performance.now() < deadline) await sleep(10)
       app.close()
     },
   }

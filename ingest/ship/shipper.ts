@@ -145,8 +145,8 @@ export class Shipper {
   async close(deadlineMs: number): Promise<void> {
     this.isDraining = true
     this.stages.wake()
-    const deadline = Date.now() + deadlineMs
-    while (this.hasWork() && Date.now() < deadline) await sleep(20)
+    const deadline = performance.now() + deadlineMs
+    while (this.hasWork() && performance.now() < deadline) await sleep(20)
     await Promise.race([this.stages.close(), sleep(stagesEndMs)])
     await this.folders.close()
     await this.options.marks?.close()

@@ -54,15 +54,15 @@ export type StartAnswer = 'up' | 'reading' | 'none'
  * as long as it needs: ended in the middle, it would begin again.
  */
 export async function untilUp(child: ChildProcess, withinMs: number, ask: () => Promise<StartAnswer>): Promise<void> {
-  let heardAt = Date.now()
+  let heardAt = performance.now()
   for (;;) {
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error(`ended with ${child.signalCode ?? `code ${child.exitCode}`} before it was ready`)
     }
     const answer = await ask()
     if (answer === 'up') return
-    if (answer === 'reading') heardAt = Date.now()
-    if (Date.now() > heardAt + withinMs) throw new Error(`not ready within ${withinMs / 1000} s`)
+    if (answer === 'reading') heardAt = performance.now()
+    if (performance.now() > heardAt + withinMs) throw new Error(`not ready within ${withinMs / 1000} s`)
     await sleep(25)
   }
 }

@@ -2,16 +2,27 @@
  * The clock of a node is set three days forward or back, and right again: nothing sticks, nothing is kept for longer.
  * Tracking keys and salts under such a clock are in key-table.test.ts and salts.test.ts.
  */
-import { describe, expect, test } from 'vitest'
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { makeKeyRate } from '../../ingest/http/key-rate.ts'
 import { makePasswordTries } from '../../ingest/http/password-tries.ts'
 import { DedupWindow } from '../../ingest/log/dedup-window.ts'
+import { ShipJournal } from '../../ingest/ship/journal.ts'
+import { Shipper, type ShipperOptions } from '../../ingest/ship/shipper.ts'
 import { expiryOf, keptDays } from '../../pipeline/retention/retention.ts'
 import { linkPasswordTriesMs, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
+import { untilUp } from '../../start/stores/store.ts'
+import { silent } from '../support/log-fixture.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const now = Date.UTC(2026, 10, 20, 12)
+const folder = setUpFolder()
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 describe.each([
   ['forward', 3 * day],
@@ -33,6 +44,28 @@ describe.each([
       for (let count = 0; count < linkPasswordTriesOfNetworkMax; count++) expect(tries.take(1, 'a', at)).toBe(0)
       expect(tries.take(1, 'a', at)).toBe(linkPasswordTriesMs)
     }
+  })
+
+  test('neither ends a store that starts nor holds up a stop', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    const child = { exitCode: null, signalCode: null } as ChildProcess
+    const answers = ['none', 'none', 'up'] as const
+    let asked = 0
+    await untilUp(child, 60_000, async () => {
+      vi.setSystemTime(now + jump)
+      return answers[asked++]!
+    })
+    vi.setSystemTime(now)
+    const journal = await ShipJournal.open(join(folder, 'journal'), 'boot', 600_000, silent)
+    const files = { fileBytes: 1, pathOf: () => '', release: async () => {} }
+    const recovered = { files: [], segments: [], unused: [] }
+    const folders = [{ folder: 0, files, recovered, newestFile: 1 }]
+    const shipper = new Shipper({ folders, journal, marks: undefined, log: silent } as unknown as ShipperOptions)
+    shipper.add({ number: 1, folder: 0, file: 1, start: 0, end: 1, rows: 1, rowFormat: 1 })
+    const stopped = shipper.close(100)
+    vi.setSystemTime(now + jump)
+    await stopped
+    expect(shipper.backlog().segments).toBe(1)
   })
 
   test('leaves the dedup window what it was told last, and within its bound', () => {

@@ -27,9 +27,11 @@ const failedEach = 1_000
 
 export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortSignal): Promise<void> {
   const { pg, agent, clock, metrics } = options
-  if (turn.state !== 'enabled') while ((await failPending(pg, turn, failedEach)) === failedEach);
-  if (turn.state === 'deleted') return
   const endsAt = performance.now() + webhookTurnMs
+  const isOver = () => signal.aborted || performance.now() >= endsAt
+  // The next turn ends what is left, and only then sends.
+  if (turn.state !== 'enabled') while ((await failPending(pg, turn, failedEach)) === failedEach) if (isOver()) return
+  if (turn.state === 'deleted') return
   const recorder = makeRecorder(pg, turn)
   const inFlight = new Set<number>()
   let ready: DueDelivery[] = []
@@ -37,7 +39,7 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
   let isHeld = false
   let key: KeyObject | undefined
 
-  const goesOn = () => !signal.aborted && !isHeld && performance.now() < endsAt && recorder.health.state === turn.state
+  const goesOn = () => !isOver() && !isHeld && recorder.health.state === turn.state
 
   async function read(): Promise<void> {
     const except = [...inFlight, ...recorder.waitingIds()]

@@ -1,6 +1,8 @@
 /** From a change to the receiver: what is sent, how it is signed, when it is tried again, and what is recorded. */
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
+import type { SenderOptions } from '../../pipeline/webhooks/sender.ts'
+import { runTurn } from '../../pipeline/webhooks/turn.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { forgetOutbox } from '../../postgres/tables/webhooks/outbox.ts'
 import { deleteOldDeliveries, redeliver } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
@@ -257,6 +259,31 @@ describe('disablement', () => {
     })
     expect((await ask('POST', `/v1/webhooks/${id}/test`)).status).toBe(404)
   })
+})
+
+test('a turn that ends very many deliveries stops with its process, and the next turn goes on', async () => {
+  const { id } = await register(receiver.url)
+  // No sender takes the turn.
+  await stores.pg.query(
+    `UPDATE webhook_endpoints SET status = 'disabled', leased_until = now() + interval '1 hour' WHERE id = $1`,
+    [id],
+  )
+  await stores.pg.query(
+    `INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, next_attempt_at)
+     SELECT $1, $2, 'evt_many_' || n, 'link.created', now() FROM generate_series(1, 2500) AS n`,
+    [mine.workspaceId, id],
+  )
+  const pending = async () =>
+    (
+      await stores.pg.query(`SELECT FROM webhook_deliveries WHERE webhook_endpoint_id = $1 AND status = 'pending'`, [
+        id,
+      ])
+    ).length
+  await runTurn({ ...turnOf(id), state: 'disabled' }, { pg: stores.pg } as SenderOptions, AbortSignal.abort())
+  expect(await pending()).toBe(1500)
+  await stores.pg.query('UPDATE webhook_endpoints SET leased_until = NULL WHERE id = $1', [id])
+  await vi.waitFor(async () => expect(await pending()).toBe(0), patience)
+  await stores.pg.query('DELETE FROM webhook_deliveries WHERE webhook_endpoint_id = $1', [id])
 })
 
 describe('by hand', () => {

@@ -8,6 +8,7 @@ import {
   listAuditEvents,
   verifyAuditChain,
 } from '../../postgres/tables/workspaces/audit.ts'
+import type { ActorType } from '../../schemas/resources/audit-event.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { patientPostgres } from '../support/patient-clients.ts'
@@ -148,22 +149,23 @@ describe('the chain', () => {
 
 const svcVerify = () => svcOn(stores, 'audit', 'verify', '--workspace', String(mine.workspaceId))
 
-test('an action, an actor and both are found without reading what is not shown', async () => {
+test('an action, an actor, a kind of actor and several of them are found without reading what is not shown', async () => {
   const others = 2_000
-  const append = (action: string, actor: number, times: number) =>
+  const append = (action: string, type: ActorType, actor: number, times: number) =>
     stores.pg.query(
-      `SELECT append_audit_event($1, $2, 'api_key', $3, 'a', 'rest', 'thing', n, NULL, NULL, '{}')
-       FROM generate_series(1, $4::int) AS n`,
-      [mine.workspaceId, action, actor, times],
+      `SELECT append_audit_event($1, $2, $3, $4, 'a', 'rest', 'thing', n, NULL, NULL, '{}')
+       FROM generate_series(1, $5::int) AS n`,
+      [mine.workspaceId, action, type, actor, times],
     )
-  await append('rare.thing', 7, 3)
-  await append('common.thing', 8, others)
+  await append('rare.thing', 'user', 7, 3)
+  await append('common.thing', 'api_key', 8, others)
   await stores.pg.query('ANALYZE audit_events')
   const rare: Partial<AuditFilter>[] = [
     { action: 'rare.thing' },
     { actorId: 7 },
     { actorId: 7, action: 'rare.thing' },
-    { actorId: 7, actorType: 'api_key' },
+    { actorId: 7, actorType: 'user' },
+    { actorType: 'user' },
   ]
   for (const filter of rare) {
     const [found, rowsRead] = await stores.pg.transaction(async (tx) => {
@@ -178,7 +180,8 @@ test('an action, an actor and both are found without reading what is not shown',
     expect(rowsRead, JSON.stringify(filter)).toBeLessThan(others / 10)
   }
   // An owner may have the number of a key.
-  expect(await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1, actorId: 7, actorType: 'user' })).toEqual([])
+  const ofKey = { limit: 1, actorId: 7, actorType: 'api_key' } as const
+  expect(await listAuditEvents(stores.pg, mine.workspaceId, ofKey)).toEqual([])
 })
 
 describe('nobody who has the product’s own role, which owns its database and is no superuser, changes a row', () => {

@@ -16,23 +16,23 @@ export interface PeopleOptions {
 }
 
 /**
- * A round that fails is said, and done again with the next fold: it holds back no figures.
+ * A step that fails is said, and done again with the next fold: it holds back no figures. Whoever is to be forgotten doesn't
+ * wait for figures of people that can't be computed.
  * @returns false: more waits, and can be done at once
- * @throws the error of a round that ended with the process
+ * @throws the error of a step that ended with the process
  */
 export async function refreshAndErasePeople({ work, clock, log, metrics, signal }: PeopleOptions): Promise<boolean> {
   const startedAt = performance.now()
   const ended = (outcome: 'done' | 'failed') =>
     metrics.jobEnded('people', outcome, (performance.now() - startedAt) / 1000, clock.now())
-  try {
-    const isAllDone = await refreshPeople(work, clock.now())
-    await eraseNext(work, clock.now(), log)
-    ended('done')
-    return isAllDone
-  } catch (error) {
+  let isWell = true
+  const failed = (error: unknown) => {
     if (signal.aborted) throw error
-    ended('failed')
+    isWell = false
     log.warn({ err: error }, 'people can not be brought up to date now')
-    return true
   }
+  const isAllDone = (await refreshPeople(work, clock.now()).catch(failed)) ?? true
+  await eraseNext(work, clock.now(), log).catch(failed)
+  ended(isWell ? 'done' : 'failed')
+  return isAllDone
 }

@@ -5,6 +5,7 @@ import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
 import { type NamedPerson, type OrderedErasure, orderErasure } from '../../pipeline/people/order-erasure.ts'
+import { refreshAndErasePeople } from '../../pipeline/people/refresh-and-erase.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { listStaleCells } from '../../postgres/tables/figures/figure-builds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/operation/segment-leases.ts'
@@ -653,6 +654,27 @@ test('a person with a thousand binding periods of a shared browser is erased, an
   expect(await stores.ch.query(written)).toEqual([{ visitor }])
   await settlePeople(stores, ingest)
   expect(await judgeFigures(stores, workspace.workspaceId)).toEqual(exactFigures)
+})
+
+test('an erasure goes on while figures of people can not be computed', async () => {
+  const workspace = await prepare([...anns, ...others])
+  await mergeParts()
+  await order(workspace, { email: 'ann@example.com' })
+  // Ben's figures are to be computed anew.
+  await track(ingest, workspace, [event('shared', 46)])
+  await ingest.shipped()
+  const query = (sql: string, ...more: never[]) =>
+    sql.includes('AS lastTouch') ? Promise.reject(new Error('too many events')) : stores.ch.query(sql, ...more)
+  const context = jobContext({ ...stores, ch: { ...stores.ch, query } as TestStores['ch'] }, Date.now())
+  const failures: unknown[] = []
+  const log = { ...context.log, warn: ({ err }: { err: Error }) => failures.push(err.message) }
+  for (let round = 0; round < 200 && (await nextErasure(stores.pg)) !== undefined; round++) {
+    await sleep(20)
+    await foldAll(stores)
+    await refreshAndErasePeople({ ...context, log: log as never, work: workOn(context) })
+  }
+  expect(new Set(failures)).toEqual(new Set(['too many events']))
+  expect(await timesLeft(workspace)).toHaveLength(others.length + 1)
 })
 
 test('an erasure that fails gives way to the next one, and says so', async () => {

@@ -156,7 +156,7 @@ function addCredits(seen: Seen, { firstAt, converted }: SessionDay, credits: rea
   }
   const uncredited = converted - credits.length
   if (uncredited === 0) return
-  const lastAt = credits.at(-1)!.occurred_at
+  const lastAt = credits.at(-1)?.occurred_at ?? firstAt
   appear(seen, 'all', '', '', addsNoVisitor, lastAt - firstAt, { conversions: uncredited })
 }
 

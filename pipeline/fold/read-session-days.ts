@@ -26,6 +26,7 @@ import {
 } from '../../schemas/limits/figure-limits.ts'
 import type { LocalDays } from '../../schemas/time/local-days.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
+import { makeVisitorDayRoom } from './visitor-day-room.ts'
 
 /** Moments are milliseconds; a moment with an id orders events. */
 export type View = readonly [at: number, id: number, path: string]
@@ -160,10 +161,11 @@ export async function* readSessionDays(
     },
     { deadlineMs: foldDeadlineMs },
   )
+  const inRoom = makeVisitorDayRoom()
   let ofVisitor: SessionDay[] = []
   for await (const rows of batches) {
     for (const row of rows) {
-      const one = sessionDayOf(row, days)
+      const one = inRoom(sessionDayOf(row, days))
       const [first] = ofVisitor
       if (first !== undefined && (first.visitor !== one.visitor || first.workspaceId !== one.workspaceId)) {
         yield ofVisitor

@@ -46,6 +46,8 @@ export const touchesPerSessionDayMax = 1_000
  */
 export const conversionsPerSessionDayMax = 10_000
 export const conversionsPerServerHourMax = 100_000
+/** All sessions of a visitor on a local day list together so many times what one may list. */
+export const sessionListsPerVisitorDay = 5
 /** Conversions of a session and local day that keep their own times. Further equal ones count at the first one's time. */
 export const creditsApartMax = 100
 /** Cells keep only the largest keys of each kind of a local day; `metrics.lists_cut` is true where there were more. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import {
   cellKeysMax,
   conversionsPerSessionDayMax,
+  sessionListsPerVisitorDay,
   sessionsPerVisitorDayMax,
   viewsPerSessionDayMax,
 } from '../../schemas/limits/figure-limits.ts'
@@ -71,6 +72,25 @@ test(`of a session and day the first ${viewsPerSessionDayMax} pageviews count fo
   const { metrics, top_pages } = await busy.ask({ days: '7' })
   expect(metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: views })
   expect(top_pages).toMatchObject([{ path: '/again', pageviews: viewsPerSessionDayMax, visitors: 1 }])
+  await expectOtherUnchanged()
+})
+
+test(`of a visitor and day the pages of the first sessions count, as many as ${sessionListsPerVisitorDay} sessions may have`, async () => {
+  const { busy, expectOtherUnchanged } = await makeTwo()
+  const sessions = sessionListsPerVisitorDay + 1
+  const viewsOf = (session: number, views: number): EventLike[] =>
+    Array.from({ length: views }, (_, nth) => ({
+      session,
+      path: `/${session}`,
+      occurred_at: day + session * hour + nth * second,
+    }))
+  for (let session = 1; session <= sessions; session++) await busy.addEvents(viewsOf(session, viewsPerSessionDayMax))
+  await busy.addEvents([{ kind: 'conversion', session: sessions, occurred_at: day + sessions * hour + second }])
+  const { metrics, top_pages } = await busy.ask({ days: '7' })
+  expect(metrics).toMatchObject({ visitors: 1, sessions, pageviews: sessions * viewsPerSessionDayMax, conversions: 1 })
+  expect(top_pages.map(({ path, pageviews }) => [path, pageviews])).toEqual(
+    Array.from({ length: sessionListsPerVisitorDay }, (_, nth) => [`/${nth + 1}`, viewsPerSessionDayMax]),
+  )
   await expectOtherUnchanged()
 })
 

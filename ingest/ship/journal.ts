@@ -49,6 +49,7 @@ export class ShipJournal {
   private fd = -1
   /** A write or sync failed, and the file wasn't written anew since. */
   private mustRewrite = false
+  private isClosed = false
   /** Appends wait while it is set. */
   private rewriting: Promise<void> | undefined
 
@@ -161,8 +162,10 @@ export class ShipJournal {
     await this.appendSynced([{ t: 'released', folder, file }], () => {})
   }
 
+  /** A stage that a stop doesn't wait for may still call: the file may be the next process's by then. */
   async close(): Promise<void> {
     while (this.rewriting) await this.rewriting
+    this.isClosed = true
     if (this.fd >= 0) closeSync(this.fd)
     this.fd = -1
   }
@@ -257,6 +260,7 @@ export class ShipJournal {
   }
 
   private async rewriteNow(): Promise<void> {
+    if (this.isClosed) throw new Error('the shipping journal is closed')
     let text = encodeLine({ t: 'boot', id: this.bootId })
     for (const [lease, through] of this.marks) text += encodeLine({ t: 'mark', lease, through })
     for (const { manifest, loadedAt, isCopied, needsRepair } of this.states.values()) {

@@ -1,4 +1,4 @@
-import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
@@ -89,6 +89,17 @@ describe('the shipping journal', () => {
       expect(idsOf(again.unfinished())).toEqual([])
       expect(again.done()).toHaveLength(round)
     }
+  })
+
+  it('is not written once it is closed', async () => {
+    const journal = await open()
+    const state = await journal.freeze(manifest(1, 1, true))
+    await journal.close()
+    const path = join(folder, 'journal')
+    const { ino } = await stat(path)
+    await expect(journal.freeze(manifest(2))).rejects.toThrow()
+    await expect(journal.markCopied(state)).rejects.toThrow()
+    expect((await stat(path)).ino).toBe(ino)
   })
 
   it('stays small however long it is written', async () => {

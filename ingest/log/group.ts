@@ -101,7 +101,7 @@ export class GatheringGroup {
   rows = 0
   private used = groupHeaderBytes
   private readonly sides: string[] = []
-  private sideBytesBound = 0
+  private sideBytes = 0
 
   constructor(
     readonly segment: OpenSegment,
@@ -111,9 +111,9 @@ export class GatheringGroup {
     this.firstRow = segment.nextRow
   }
 
-  /** At least the bytes that it will take. */
-  get bytesBound(): number {
-    return this.used + this.sideBytesBound
+  /** The bytes that it will take, but for its padding. */
+  get bytes(): number {
+    return this.used + this.rows * indexEntryBytes + this.sideBytes
   }
 
   /** Encodes a row into the group, giving it its id, which is returned. */
@@ -140,7 +140,7 @@ export class GatheringGroup {
     buffer.index.writeUInt32LE(claim === null ? 0 : claim.hi, at + 8)
     if (line !== '') {
       this.sides.push(line)
-      this.sideBytesBound += line.length * 3
+      this.sideBytes += Buffer.byteLength(line)
     }
     this.used = end
     this.rows++

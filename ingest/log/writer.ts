@@ -82,7 +82,7 @@ export class LogWriter<Row extends { id: number }> {
     if (this.isClosed || this.outage.isOn) return false
     const gathering = this.gathering ?? this.startGroup()
     if (!gathering || gathering.rows + rows > groupRowsMax) return false
-    return gathering.rows === 0 || gathering.bytesBound + bytes <= this.groupBytesMax
+    return gathering.rows === 0 || gathering.bytes + bytes <= this.groupBytesMax
   }
 
   get currentFile(): number {

@@ -2,8 +2,11 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { diskIo, LogFiles } from '../../ingest/log/files.ts'
-import { fileHeaderBytes } from '../../ingest/log/format.ts'
+import { fileHeaderBytes, groupAlignment } from '../../ingest/log/format.ts'
+import { beginSegment, GatheringGroup, GroupBuffer } from '../../ingest/log/group.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { type BotVisitRow, botVisitColumns, streams } from '../../schemas/event/row.ts'
+import { compileRowEncoder } from '../../schemas/event/row-codec.ts'
 import {
   appendDurably,
   countingNumbers,
@@ -13,6 +16,7 @@ import {
   openLog,
   readRows,
   setUpLogFolder,
+  silent,
   smallFileBytes,
 } from '../support/log-fixture.ts'
 import { drawsOf } from '../support/short-form.ts'
@@ -33,6 +37,15 @@ async function open(...args: Parameters<typeof openLog>): Promise<OpenLog> {
 }
 
 describe('group commit', () => {
+  it('gathers no more bytes than a file keeps room for, however short the rows are', () => {
+    const segment = beginSegment({ numbers: countingNumbers(), log: silent })!
+    const group = new GatheringGroup(segment, new GroupBuffer(), streams.bot_visits.rowBytesMax)
+    const encode = compileRowEncoder<BotVisitRow>(botVisitColumns)
+    for (let row = 0; row < 5_000; row++) group.add(encode, makeVisit('/'), null, null)
+    const { bytes } = group
+    expect(group.finish(1, 0) - bytes).toBeLessThan(groupAlignment)
+  })
+
   it('tells of every number it takes, whether rows of it count or not, whatever fails', async () => {
     const io = makeFlakyIo()
     const numbers = countingNumbers()

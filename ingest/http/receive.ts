@@ -16,7 +16,7 @@ import {
 } from '../../schemas/event/event-validator.ts'
 import type { ExclusionReason } from '../../schemas/exclusions.ts'
 import { type JsonValue, parseJsonBody } from '../../schemas/json-body.ts'
-import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
+import { rateRetryAfterSeconds, userAgentLengthMax } from '../../schemas/limits/event-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { Appender } from '../append.ts'
 import type { Enricher } from '../enrich/enrich.ts'
@@ -65,9 +65,11 @@ export interface ReceiveOptions {
   readonly countExcluded: (reason: ExclusionReason) => void
 }
 
-/** Upper bounds of a row's bytes in the log, given the bytes of the request that it came in. */
-const rowBytesPerBodyByte = 6
+/** Upper bounds of a row's bytes in the log, given the bytes of the body that it came in, and its header's user agent. */
+/** A number grows most: of `1e19,` the row has 21 bytes, and the side payload of a conversion as many. */
+const rowBytesPerBodyByte = 9
 const rowBytesBeside = 1024
+const rowBytesPerAgentCharacter = 3
 
 interface Appended {
   readonly id: number
@@ -135,7 +137,9 @@ export class Receiver {
     const reason = capacity.refusal()
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
     if (endpoint === 'replay') return this.replay(value as ReplayBody, workspace, sender, respond)
-    const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
+    // Each crawler's row has the user agent, which came once.
+    const agentBytes = Math.min(sender.userAgent.length, userAgentLengthMax) * rowBytesPerAgentCharacter
+    const bound = bodyBytes * rowBytesPerBodyByte + events * (rowBytesBeside + agentBytes)
     if (!this.options.appender.beginRequest(events, bound)) {
       return this.refuse(respond, 'over_capacity', 503, trackingRefusals.queueFull.detail, retryAfterSeconds, events)
     }

@@ -11,7 +11,8 @@
  *
  * `loaded` and `copied` need no sync: if one is lost, the shipper asks the store again. A line with a wrong checksum is
  * skipped; at start the shipper asks the stores about every segment anyway. The file is compacted to the current state at
- * start, and at a `loaded` line once it has grown large. Held by test/unit/ship-journal.test.ts.
+ * start, and at a `loaded` line once it has grown large. Held by test/unit/ship-journal.test.ts
+ * and failing-journal.test.ts.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -24,6 +24,7 @@ import {
   outboxRowsPerStatement,
   toldClickAgeMaxMs,
   toldClickLinksMax,
+  toldClickMarksKeptMs,
   toldClickNamesMax,
   toldClickRowsMax,
   toldClicksAtOnce,
@@ -67,8 +68,7 @@ async function tellClicksOf({ pg, ch, clock }: ClickContext, reading: ClickReadi
   const { workspaceId } = reading
   const now = clock.now()
   const from = Math.max(reading.since.getTime(), now - toldClickAgeMaxMs)
-  // A day more than is read: the clock may step back over a midnight.
-  const told = reading.marks.filter(({ day }) => day >= Math.floor(from / dayMs) - 1)
+  const told = reading.marks.filter(({ day }) => day >= Math.floor((now - toldClickMarksKeptMs) / dayMs))
   const untold = { workspaceId, from, told }
   const arrived = await readArrived(ch, untold, { rowsMax: toldClickRowsMax, linksMax: toldClickLinksMax })
   const rows = arrived.marks.length === 0 ? [] : await countArrived(ch, untold, arrived, toldClickNamesMax)

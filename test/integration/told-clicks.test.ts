@@ -191,10 +191,16 @@ test('readings of few rows or links tell the same clicks as one of all, and none
   }
 })
 
-test('a clock that ran three days ahead, and is right again, keeps no click from being told', async () => {
+test('a clock that ran three days ahead, and is right again, keeps no click from being told, and has none told twice', async () => {
   const link = await makeLink()
-  await register()
+  const endpoint = await register()
   const now = Date.now()
+  const since = new Date(now - 2 * dayMs)
+  await stores.pg.query('UPDATE webhook_endpoints SET updated_at = $2 WHERE id = $1', [endpoint, since])
+  clock.set(now)
+  await store({ nth: 0, at: now - dayMs, link, visitor: 1, lease: 11 })
+  await look()
+  expect(countsOf(await told())).toEqual({ [link]: [1] })
   clock.set(now + 3 * dayMs)
   await look()
   clock.set(now + toldClicksEveryMs)

@@ -1,16 +1,8 @@
 /** DATA_DIR: one start at a time, and the secret that is made and kept in it. */
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { writeFileDurably } from '../runtime/files/durable-file.ts'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
 import { readDevFile } from './dev-file.ts'
 
@@ -80,11 +72,8 @@ export function keptSecretKey(folder: DataFolder): string | undefined {
   return (existsSync(file) && readFileSync(file, 'utf8').trim()) || undefined
 }
 
-export function makeSecretKey(folder: DataFolder): string {
-  const file = join(folder.path, 'secret.key')
+export async function makeSecretKey(folder: DataFolder): Promise<string> {
   const made = randomBytes(32).toString('hex')
-  const unfinished = `${file}.new`
-  writeFileSync(unfinished, `${made}\n`, { mode: 0o600, flush: true })
-  renameSync(unfinished, file)
+  await writeFileDurably(join(folder.path, 'secret.key'), `${made}\n`)
   return made
 }

@@ -218,7 +218,7 @@ async function secretKeyOf(config: Config, folder: DataFolder, pg: Postgres): Pr
   const known = config.secretKey || keptSecretKey(folder)
   await forgetLostKey(pg, config)
   await requireSecretKey(pg, known)
-  const secretKey = known ?? makeSecretKey(folder)
+  const secretKey = known ?? (await makeSecretKey(folder))
   await bindSecretKey(pg, { ...config, secretKey })
   return secretKey
 }

@@ -3,24 +3,13 @@
  * the server by exit hooks that know nothing of our order. Writes are synced as in any Postgres.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { connectPostgres, isStarting } from '../../postgres/client.ts'
 import { endLeftOver } from '../processes/left-over.ts'
 import { launch, type RunAs, runOnce } from './launch.ts'
-import { freePort, type StartAnswer, type Store, untilUp } from './store.ts'
+import { freePort, keptPassword, type StartAnswer, type Store, untilUp } from './store.ts'
 
 const readyWithinMs = 60_000
 /** It takes seconds on most disks. */
@@ -91,7 +80,7 @@ async function createCluster(
   passwordFile: string,
   runAs: RunAs | undefined,
 ): Promise<void> {
-  writeFileSync(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
+  keptPassword(home)
   if (runAs) chownSync(passwordFile, runAs.uid, runAs.gid)
   // Made beside its place and renamed, so that a kill in the middle leaves no half cluster.
   const unfinished = join(home, 'data.new')

@@ -15,6 +15,7 @@ export async function checkAtStart(check: () => Promise<void>, shutdown: Shutdow
     await check()
   } catch (error) {
     if (error instanceof SettingError) throw error
+    log.warn({ err: error }, `the settings can not be checked against the data yet: again in ${retryMs / 1000} s`)
     void sleep(retryMs)
       .then(() => checkAtStart(check, shutdown, log))
       .catch((fault: Error) => {

@@ -44,7 +44,7 @@ export const page = guard((extra?: object): void => {
     // Not before: properties that are no JSON throw, and the page is recorded soon without them.
     current = name
   }
-  soon = loaded = ''
+  loaded = soon = ''
 })
 
 /** Records the page soon, unless `Svc.page()` does so before. */
@@ -70,12 +70,14 @@ export function watchPages(): void {
     if (isEngaged) takeStored()
     else hide()
   })
-  on('pagehide', hide)
   on('scroll', look)
+  on('pagehide', hide)
   for (const name of ['pushState', 'replaceState'] as const) {
-    const original = history[name]
-    history[name] = (...args) => {
-      original.apply(history, args)
+    // Named once: the bundler writes the window before each.
+    const its = history
+    const original = its[name]
+    its[name] = (...args) => {
+      original.apply(its, args)
       schedulePage()
     }
   }

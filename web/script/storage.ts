@@ -20,7 +20,12 @@ export function write(key: Key, value: string): string {
   memory[key] = value
   try {
     localStorage[key] = value
-  } catch {}
+  } catch {
+    // A storage that is full keeps the older value, which would be read in place of this one.
+    try {
+      delete localStorage[key]
+    } catch {}
+  }
   return value
 }
 

@@ -1,6 +1,7 @@
 /** Adds a feed or changes one, with a preview of its newest entries as posts would read. */
 import { useState } from 'preact/hooks'
 import type { FeedPreview } from '../../../schemas/resources/feed.ts'
+import { changesOf } from '../parts/changes-of.ts'
 import { Choices } from '../parts/choices.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Refusal } from '../parts/failure.tsx'
@@ -24,15 +25,20 @@ const usualTemplate = '{title}\n\n{link}'
 export function FeedForm({ feed, close, made }: FormProps) {
   const [before] = useState(feed)
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
+  /** In the order of the form. */
+  const chosenOf = ({ social_account_ids: ids }: Feed) =>
+    accounts && { social_account_ids: accounts.map(({ id }) => id).filter((id) => ids.includes(id)) }
   const submit = (data: FormData) => {
     const settings = {
       // Those of the feed stay, where the form was faster than their list.
       ...(accounts && { social_account_ids: data.getAll('accounts').map(Number) }),
       mode: String(data.get('mode')),
-      template: String(data.get('template')),
+      // Forms send line ends as CR LF.
+      template: String(data.get('template')).replaceAll('\r\n', '\n'),
       shortens_links: data.has('shortens_links'),
     }
-    if (before) return send<Feed>('PATCH', `/feeds/${before.id}`, settings)
+    if (before)
+      return send<Feed>('PATCH', `/feeds/${before.id}`, changesOf(settings, { ...before, ...chosenOf(before) }))
     return send<Feed>('POST', '/feeds', { url: data.get('url'), ...settings, posts_newest: data.has('posts_newest') })
   }
   return (

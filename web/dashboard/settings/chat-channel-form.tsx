@@ -1,34 +1,25 @@
 /** A new chat channel, or another name of one and what it gets. Its address is given once, and not shown again. */
-import type { ChannelContent, ChatChannelResource } from '../../../schemas/resources/chat-channel.ts'
 import { Choices } from '../parts/choices.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { send } from '../requests/query.ts'
+import { type Channel, channelChanges, contentNames, fieldsIn, fieldsOf, newChannel } from './channel-fields.ts'
 import { NamesField, namesIn } from './conversion-names.tsx'
-
-export const contentNames: Readonly<Record<ChannelContent, string>> = {
-  weekly: 'weekly',
-  monthly: 'monthly',
-  alerts: 'alerts',
-  failures: 'failed posts',
-  conversions: 'conversions',
-  payments: 'payments and refunds',
-}
 
 interface FormProps {
   /** Undefined: a new one. */
-  readonly of: (typeof ChatChannelResource)['_output'] | undefined
+  readonly of: Channel | undefined
   close(): void
   made(channel: unknown): void
 }
 
 export function ChannelForm({ of: channel, close, made }: FormProps) {
   const submit = (data: FormData) => {
-    const about = { name: data.get('name'), contents: data.getAll('contents'), conversion_names: namesIn(data) }
-    if (channel !== undefined) return send('PATCH', `/chat-channels/${channel.id}`, about)
+    const written = fieldsIn(data, namesIn(data))
+    if (channel) return send('PATCH', `/chat-channels/${channel.id}`, channelChanges(written, channel))
     const kind = data.get('slack') === null ? {} : { kind: 'slack' }
-    return send('POST', '/chat-channels', { ...about, ...kind, url: data.get('url') })
+    return send('POST', '/chat-channels', { ...written, ...kind, url: data.get('url') })
   }
-  const chosen = channel?.contents.map(({ content }) => content) ?? ['weekly']
+  const { name, contents: chosen, conversion_names } = channel ? fieldsOf(channel) : newChannel
   return (
     <FormDialog
       title={channel === undefined ? 'Add a channel' : 'Change this channel'}
@@ -39,7 +30,7 @@ export function ChannelForm({ of: channel, close, made }: FormProps) {
     >
       <label>
         Name
-        <input name="name" placeholder="#marketing" defaultValue={channel?.name ?? ''} required />
+        <input name="name" placeholder="#marketing" defaultValue={name} required />
       </label>
       {channel === undefined && (
         <>
@@ -61,7 +52,7 @@ export function ChannelForm({ of: channel, close, made }: FormProps) {
         names={contentNames}
         chosen={chosen}
       />
-      <NamesField chosen={channel?.conversion_names ?? []} />
+      <NamesField chosen={conversion_names} />
     </FormDialog>
   )
 }

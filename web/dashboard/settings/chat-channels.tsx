@@ -1,19 +1,16 @@
 /** Chat channels that get the figures each week or month, traffic alerts, what fails, conversions and payments. */
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import type {
-  ChatChannelResource,
-  ChatChannels as ChatChannelsResource,
-} from '../../../schemas/resources/chat-channel.ts'
+import type { ChatChannels as ChatChannelsResource } from '../../../schemas/resources/chat-channel.ts'
 import { Removal } from '../parts/dialog.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { type Sent, send, useAnswer } from '../requests/query.ts'
 import { useRefusal } from '../requests/use-refusal.ts'
-import { ChannelForm, contentNames } from './chat-channel-form.tsx'
+import { type Channel, contentNames } from './channel-fields.ts'
+import { ChannelForm } from './chat-channel-form.tsx'
 import { namesText } from './conversion-names.tsx'
 import { ReportState } from './report-state.tsx'
 
-type Channel = (typeof ChatChannelResource)['_output']
 type Answer = (typeof ChatChannelsResource)['_output']
 
 const kinds: Readonly<Record<Channel['kind'], string>> = {

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ShortDomain } from '../../../schemas/resources/short-domain.ts'
 import { ChangeButtons } from '../parts/change-buttons.tsx'
+import { changesOf } from '../parts/changes-of.ts'
 import { Copy } from '../parts/copy.tsx'
 import { FormDialog, Removal } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
@@ -129,7 +130,7 @@ function DomainForm({ edited, close, made }: FormProps) {
       root_url: String(data.get('root_url')) || null,
       not_found_url: String(data.get('not_found_url')) || null,
     }
-    if (before !== undefined) return send<Domain>('PATCH', `/domains/${before.id}`, urls)
+    if (before !== undefined) return send<Domain>('PATCH', `/domains/${before.id}`, changesOf(urls, before))
     return send<Domain>('POST', '/domains', { host: data.get('host'), ...urls })
   }
   const title = before === undefined ? 'Add a short domain' : `Change ${before.host}`

@@ -1,6 +1,7 @@
 /** From when on the workspace is told of its traffic at once: when it rises, and when it stops. */
 import { useState } from 'preact/hooks'
 import type { TrafficAlerts as TrafficAlertsResource } from '../../../schemas/resources/traffic-alert.ts'
+import { changesOf } from '../parts/changes-of.ts'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { number, time } from '../parts/format.ts'
@@ -58,13 +59,13 @@ interface FormProps {
   made(alerts: Alerts): void
 }
 
-function AlertsForm({ alerts: { spike_visitors, drop_hours }, close, made }: FormProps) {
+function AlertsForm({ alerts, close, made }: FormProps) {
+  /** As the form was filled. */
+  const [{ spike_visitors, drop_hours }] = useState(alerts)
   const submit = (data: FormData) => {
     const numberOf = (name: string) => (data.get(name) === '' ? null : Number(data.get(name)))
-    return send<Alerts>('PATCH', '/traffic-alerts', {
-      spike_visitors: numberOf('spike_visitors'),
-      drop_hours: numberOf('drop_hours'),
-    })
+    const written = { spike_visitors: numberOf('spike_visitors'), drop_hours: numberOf('drop_hours') }
+    return send<Alerts>('PATCH', '/traffic-alerts', changesOf(written, { spike_visitors, drop_hours }))
   }
   return (
     <FormDialog title="Set alerts" verb="Save" close={close} made={made} submit={submit}>

@@ -26,7 +26,7 @@ document.getElementById('routes').addEventListener('click', (event) => {
   const link = event.target.closest('a')
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
   event.preventDefault()
-  // The title first: the pageview is recorded as the address changes.
+  // The title first: the pageview has the one that is there a moment after the address has changed.
   show(link.pathname)
   history.pushState(null, '', link.href)
 })

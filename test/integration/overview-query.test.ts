@@ -1,8 +1,9 @@
 /** Choices of the overview's members and sessions, in REST and MCP; impossible ones are refused. */
 import { expect, test } from 'vitest'
+import { deleteWhere } from '../../clickhouse/delete-where.ts'
 import { hostOf } from '../../ingest/enrich/page-url.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import { overviewMembers } from '../../schemas/resources/overview.ts'
+import { type AnalyticsOverview, overviewMembers } from '../../schemas/resources/overview.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { addEvents } from '../support/fold.ts'
@@ -156,6 +157,17 @@ test('where a filter chooses sessions, what is of no session is null, and there 
   expect(body.metrics).toMatchObject({ visitors: 1, pageviews: 1, sessions: 1 })
   expect(body.metrics).toMatchObject({ bot_visits: null, link_clicks: null, new_contacts: null, ad_spend_cents: null })
   expect(body.recommendations).toEqual([])
+})
+
+test('a page whose measurements are erased is no page with web vitals, also before its figures are computed anew', async () => {
+  const measured = { kind: 'web_vital', metric: 'LCP', metric_value: 9_000 } as const
+  await add({ path: '/a' }, { path: '/a', ...measured }, { path: '/b' }, { path: '/b', ...measured })
+  const ofPage = { sql: "workspace_id = {workspace:UInt32} AND path = '/a'", params: { workspace: mine.workspaceId } }
+  await deleteWhere(stores.ch, 'events', ofPage)
+  for (const query of ['days=2', 'days=2&device=desktop', 'hours=3']) {
+    const { status, body } = await ask<AnalyticsOverview>(query)
+    expect([status, body.web_vital_pages?.map(({ path }) => path)]).toEqual([200, ['/b']])
+  }
 })
 
 test('hostname chooses by the host that ingest reads: also without a dot, with a port, in any case', async () => {

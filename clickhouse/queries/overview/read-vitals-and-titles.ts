@@ -1,4 +1,5 @@
 /** Percentiles of web vitals, and the newest titles of pages. */
+import { groupBy } from '../../../runtime/lists.ts'
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket, Span } from '../../../schemas/time/time-range.ts'
@@ -92,27 +93,29 @@ export async function readDetails(ch: Reader, request: DetailsRequest): Promise<
   const rows = await ch.query<Row>(sql, params, { settings: fewRowsStatement })
   const { sampledPages, buckets } = request
   const named = rows.filter(({ metric }) => metric !== noMetric)
-  const ofMetric = (row: Row) => metricNames.get(row.metric)!
-  const ofWorkspace = named.filter(({ kind }) => kind === all)
+  const byBucket = groupBy(
+    named.filter(({ kind }) => kind === all),
+    ({ bucket }) => bucket,
+  )
+  const byPage = groupBy(
+    named.filter(({ kind }) => kind === page),
+    ({ key }) => key,
+  )
   return {
     vitals: {
-      total: new Map(
-        ofWorkspace.filter(({ bucket }) => bucket === wholePeriod).map((row) => [ofMetric(row), totalsOf(row)]),
-      ),
-      series: buckets.map(
-        ({ start }) =>
-          new Map(ofWorkspace.filter(({ bucket }) => bucket === start).map((row) => [ofMetric(row), sampleOf(row)])),
-      ),
+      total: byMetric(byBucket.get(wholePeriod), totalsOf),
+      series: buckets.map(({ start }) => byMetric(byBucket.get(start), sampleOf)),
     },
-    pageVitals: sampledPages.map(({ path, pageviews }) => ({
-      path,
-      pageviews,
-      metrics: new Map(
-        named.filter(({ kind, key }) => kind === page && key === path).map((row) => [ofMetric(row), pageVitalOf(row)]),
-      ),
-    })),
+    // Erased events are gone before the figures that list their pages are computed anew.
+    pageVitals: sampledPages
+      .filter(({ path }) => byPage.has(path))
+      .map(({ path, pageviews }) => ({ path, pageviews, metrics: byMetric(byPage.get(path), pageVitalOf) })),
     titles: new Map(rows.filter(({ metric }) => metric === noMetric).map(({ key, title }) => [key, title])),
   }
+}
+
+function byMetric<Figures>(rows: readonly Row[] = [], figuresOf: (row: Row) => Figures): Map<VitalName, Figures> {
+  return new Map(rows.map((row) => [metricNames.get(row.metric)!, figuresOf(row)]))
 }
 
 function detailsSql(request: DetailsRequest): { sql: string; params: Record<string, unknown> } {

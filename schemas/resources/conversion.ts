@@ -9,7 +9,7 @@ const Credit = z
     rule: z
       .enum(['touch', 'session', 'event'])
       .describe(
-        'touch: the last touch of the visitor, or of the contact of a server event, within 30 days; session: how the session began, for want of one; event: the source that a server event named, or `direct`.',
+        'touch: the person’s last touch within 30 days; session: how the session began, for want of one; event: the source that a server event named, or `direct`.',
       ),
     source: z.string(),
     medium: z.string(),

@@ -4,6 +4,7 @@
  * as rows. A part without projections gives the same figures, more slowly.
  */
 
+import { groupBy } from '../../runtime/lists.ts'
 import { type BotCategory, botVerified } from '../../schemas/event/row.ts'
 import { clickhouseQueryMemoryMax } from '../../schemas/limits/store-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
@@ -103,8 +104,9 @@ async function readSeries(ch: Reader, span: ReadableSpan, buckets: readonly Span
      GROUP BY bucket, category, verified ORDER BY bucket, category, verified`,
     { ...pieceParams(span, byQuarters), bucket_starts: buckets.map(({ start }) => start) },
   )
+  const byBucket = groupBy(rows, ({ bucket }) => bucket)
   return buckets.map(({ start }) => {
-    const own = rows.filter(({ bucket }) => bucket === start)
+    const own = byBucket.get(start) ?? []
     const visitsOf = (is: (row: Row) => boolean) => own.filter(is).reduce((sum, { visits }) => sum + visits, 0)
     const categories = [...new Set(own.map(({ category }) => category))]
     return {

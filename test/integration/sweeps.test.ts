@@ -8,6 +8,7 @@ import { deleteExpiredClients } from '../../postgres/tables/members/oauth-client
 import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/people/bindings.ts'
 import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/people/contacts.ts'
 import { insertInboxRows } from '../../postgres/tables/people/inbox.ts'
+import { readRevenueLedTo } from '../../postgres/tables/revenue/revenue-figures.ts'
 import { forgetOutbox } from '../../postgres/tables/webhooks/outbox.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { takeTurns } from '../../postgres/tables/webhooks/webhook-turns.ts'
@@ -20,8 +21,8 @@ import { countWaiting, untilWaitingOrEnded } from '../support/waiting-for-locks.
 
 const stores = setUpStores()
 
-/** The whole tables that statements read, by their plans. */
-async function scannedBy(ask: (q: Queryable) => Promise<unknown>): Promise<string[]> {
+/** The plans of statements. */
+async function plansOf(ask: (q: Queryable) => Promise<unknown>): Promise<string> {
   const plans: string[] = []
   const explaining: Queryable = {
     query: async (sql, params, options) => {
@@ -31,7 +32,12 @@ async function scannedBy(ask: (q: Queryable) => Promise<unknown>): Promise<strin
   }
   await ask(explaining)
   expect(plans).not.toEqual([])
-  return [...plans.join().matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table!)
+  return plans.join()
+}
+
+/** The whole tables that statements read. */
+async function scannedBy(ask: (q: Queryable) => Promise<unknown>): Promise<string[]> {
+  return [...(await plansOf(ask)).matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table!)
 }
 
 test('what waits at webhooks, and what was told, is found by index', async () => {
@@ -63,6 +69,28 @@ test('what waits at webhooks, and what was told, is found by index', async () =>
   for (const sweep of [deleteOldDeliveries, deleteOldOutbox]) {
     const scanned = await scannedBy(async (q) => expect(await sweep(q, before, 5)).toBeGreaterThan(0))
     expect([sweep.name, scanned]).toEqual([sweep.name, []])
+  }
+})
+
+test('payments of a link and of a post are found by index, however many the workspace has', async () => {
+  const { pg } = stores
+  const { workspaceId } = await makeWorkspace(stores)
+  await pg.query(
+    `WITH made AS (
+       INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, link_id, post_id)
+       SELECT $1, 'custom', n::text, '{}', now(), now(), n, n FROM generate_series(1, 5000) AS n RETURNING id
+     )
+     INSERT INTO revenue_entries (workspace_id, payment_id, entry, value_cents, currency, occurred_at)
+     SELECT $1, id, 'payment', 100, 'USD', now() - interval '1 hour' FROM made`,
+    [workspaceId],
+  )
+  await pg.query('ANALYZE')
+  const span = { workspaceId, currency: 'USD', start: Date.now() - 7_200_000, end: Date.now() }
+  for (const column of ['link_id', 'post_id'] as const) {
+    const plan = await plansOf(async (q) =>
+      expect(await readRevenueLedTo(q, { column, id: 7 }, span)).toMatchObject({ payments: 1, cents: 100 }),
+    )
+    expect(plan).toMatch(new RegExp(`Index Cond: \\(\\(workspace_id = \\d+\\) AND \\(${column} = '?7'?`))
   }
 })
 

@@ -118,7 +118,7 @@ export async function readRevenueLedTo(
   request: RevenueRequest,
 ): Promise<RevenueTotals & { readonly payments: number }> {
   const rows = await q.query<Row>(
-    `WITH entries AS MATERIALIZED (${entries} AND p.${column} = $6)
+    `WITH entries AS MATERIALIZED (${entries} AND p.workspace_id = $1 AND p.${column} = $6)
      ${totals} UNION ALL SELECT 'payments', '', count(*) FROM entries WHERE entry = 'payment'`,
     [...paramsOf(request), id],
   )

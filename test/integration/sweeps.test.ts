@@ -12,6 +12,7 @@ import { readRevenueLedTo } from '../../postgres/tables/revenue/revenue-figures.
 import { forgetOutbox } from '../../postgres/tables/webhooks/outbox.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { takeTurns } from '../../postgres/tables/webhooks/webhook-turns.ts'
+import { whoChangedPost } from '../../postgres/tables/workspaces/audit.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
@@ -92,6 +93,23 @@ test('payments of a link and of a post are found by index, however many the work
     )
     expect(plan).toMatch(new RegExp(`Index Cond: \\(\\(workspace_id = \\d+\\) AND \\(${column} = '?7'?`))
   }
+})
+
+test('who changed a post is found by index, however long the audit log is', async () => {
+  const { pg } = stores
+  const { workspaceId } = await makeWorkspace(stores)
+  await pg.query(
+    `SELECT append_audit_event($1, 'post.update', 'user', 1, 'ann', 'console', 'post', n, NULL, NULL, '{}')
+     FROM generate_series(1, 3000) AS n`,
+    [workspaceId],
+  )
+  await pg.query('ANALYZE')
+  const plan = await plansOf(async (q) =>
+    expect(await whoChangedPost(q, workspaceId, { id: 7, updated_at: new Date(0) })).toMatchObject({
+      actor_name: 'ann',
+    }),
+  )
+  expect(plan).toContain('audit_events_posts')
 })
 
 test('no large table that refers to a workspace is read as a whole at the end of its deletion', async () => {

@@ -278,7 +278,19 @@ test('after a restore of Postgres, no number is given out that webhooks or answe
   const { json } = await svcOn(stores, 'restore', 'numbers')
   expect(await nextContact()).toBeGreaterThan(told)
   const named = ['contacts', 'media', 'post_targets', 'social_accounts', 'webhook_endpoints', 'webhook_deliveries']
-  for (const name of [...named, 'audit_events'])
+  const more = [
+    'payments',
+    'feeds',
+    'domains',
+    'goals',
+    'notes',
+    'segments',
+    'funnels',
+    'snippets',
+    'api_keys',
+    'accounts',
+  ]
+  for (const name of [...named, ...more, 'audit_events'])
     expect([name, (json[name] as number) > 1_000_000]).toEqual([name, true])
 })
 

@@ -48,12 +48,13 @@ export async function expireData(context: JobContext): Promise<void> {
   const days = makeDayDeleter(ch, signal)
 
   // Without any workspace nothing is known of the events: an empty Postgres is no reason to delete them.
-  const [earliest] = groups
-  if (earliest !== undefined) {
+  if (groups.length > 0) {
     // Where nothing is deleted, a raised plan shows all that an import brings.
     for (const group of groups) await noteDeleted(pg, await days.listLosing(tables, group), group.before)
     for (const table of tables) {
-      let rows = await days.dropDays(table, earliest.before)
+      // Anew: a workspace that was made since may keep its rows for longer, and have imported old ones.
+      const [first] = groupByExpiry(await listWorkspaces(pg), now)
+      let rows = first === undefined ? 0 : await days.dropDays(table, first.before)
       for (const group of groups) rows += await days.deleteOf(table, group)
       metrics.rowsExpired(table, rows)
       log.info({ rows, table }, 'deleted expired rows')

@@ -241,6 +241,30 @@ test('an empty Postgres is no reason to delete events', async () => {
   }
 })
 
+test('a workspace that is made during a run, and has imported old events by then, keeps them', async () => {
+  const { pg, ch, close } = await freshStores()
+  try {
+    const withOldEvent = async () => {
+      const wanted = { name: 'w', timezone: 'UTC', plan: 'starter' } as const
+      const { workspaceId } = await pg.transaction((tx) => createWorkspace(tx, wanted))
+      await insertEventRows(ch, [makeEventRow({ workspace_id: workspaceId, occurred_at: now - 100 * dayMs })])
+      return workspaceId
+    }
+    await withOldEvent()
+    await pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 200 * dayMs)])
+    const made: number[] = []
+    const query = async <Row>(...asked: Parameters<typeof ch.query>) => {
+      const rows = await ch.query<Row>(...asked)
+      if (made.length === 0 && asked[0].includes('FROM merge(')) made.push(await withOldEvent())
+      return rows
+    }
+    await expireData({ ...context(), pg, ch: { ...ch, query } })
+    expect(await ch.query('SELECT workspace_id AS id FROM events')).toEqual(made.map((id) => ({ id })))
+  } finally {
+    await close()
+  }
+})
+
 test('a salt is deleted once its day began two days ago', async () => {
   const salt = Buffer.alloc(32, 7)
   const days = [-3, -2, -1, 0, 1].map((day) => new Date(now + day * dayMs).toISOString().slice(0, 10))

@@ -7,6 +7,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { gatherContacts } from '../../clickhouse/queries/people/contact-events.ts'
 import { readLastEvents } from '../../clickhouse/queries/people/contact-touches.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { readPostgresClock } from '../../postgres/clock.ts'
 import { readCurrentBuild } from '../../postgres/tables/figures/figure-builds.ts'
 import { readBindingsOfContacts } from '../../postgres/tables/people/bindings.ts'
 import { findContactsByHash, readContactKeys } from '../../postgres/tables/people/contacts.ts'
@@ -53,14 +54,14 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
   while (!signal.aborted && clock.now() < end) {
     const due = await listDuePayments(pg, creditedEach)
     if (due.length === 0) return
-    const keptFrom = keptFromOf(await listWorkspaces(pg), clock.now())
+    const keptFrom = keptFromOf(await listWorkspaces(pg), await readPostgresClock(pg))
     const failures: unknown[] = []
     for (const [workspaceId, payments] of groupBy(due, (payment) => payment.workspaceId)) {
       try {
         await creditWorkspace(context, workspaceId, payments, keptFrom.get(workspaceId) ?? 0)
       } catch (error) {
         failures.push(error)
-        const nextDue = clock.now() + creditRetryMs
+        const nextDue = (await readPostgresClock(pg)) + creditRetryMs
         const later = payments.map(({ id, due }) => ({ id, due, nextDue }))
         await holdingLedger(pg, workspaceId, (tx) => postponeCredits(tx, later))
       }
@@ -106,7 +107,7 @@ function holdingLedger(pg: Postgres, workspaceId: number, write: (tx: Queryable)
 const rules: readonly CreditedPayment['rule'][] = ['touch', 'session', 'none']
 
 async function creditPayments(
-  { pg, ch, clock, hashes }: Crediting,
+  { pg, ch, hashes }: Crediting,
   workspaceId: number,
   payments: readonly DuePayment[],
 ): Promise<CreditedPayment[]> {
@@ -119,11 +120,12 @@ async function creditPayments(
     return { id, at: occurredAt, visitors, touch: ofContacts.touch.get(id), seen: ofContacts.seen.get(id) }
   })
   const credits = build === undefined ? undefined : await readCredits(ch, build, ofVisitors)
+  const now = await readPostgresClock(pg)
   return payments.map(({ id, due, recordedAt }) => ({
     ...(credits?.get(id) ?? uncredited),
     id,
     due,
-    nextDue: nextDueOf(recordedAt, clock.now()),
+    nextDue: nextDueOf(recordedAt, now),
   }))
 }
 
@@ -149,6 +151,7 @@ async function readLastOfPayers(
   return { touch, seen: others.length === 0 ? new Map() : await readLastEvents(ch, contacts, others, 'browser') }
 }
 
+/** By the clock that has set the time of its record, and by which it is due. */
 function nextDueOf(recordedAt: number, now: number): number | null {
   const age = now - recordedAt
   return age > creditFinalAfterMs ? null : now + Math.min(Math.max(age, creditAgainFirstMs), creditAgainMaxMs)

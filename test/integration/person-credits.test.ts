@@ -219,6 +219,27 @@ test('a clock that runs ahead ends the credit of no payment', async () => {
   expect(await stores.pg.query(due, [mine.workspaceId])).toEqual([{ credited: true, soon: true }])
 })
 
+test('earlier payments of a customer are due where a later one tells of another payer, and nowhere else', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  const pay = (id: string, email: string, at: number) => {
+    const payment = { id, occurredAt: at, paid: { valueCents: 100, currency: 'USD' }, refunds: [] }
+    const facts = { payment, references: [`payment:${id}`, 'customer:cus_1'], payer: { email }, reportedAt: at }
+    const ledger = { workspaceId, now: Date.now() }
+    return stores.pg.transaction((tx) => recordRevenue(tx, ledger, [{ provider: 'stripe', facts }]))
+  }
+  const due = async () => {
+    const sql = `WITH due AS (SELECT id FROM revenue_payments WHERE workspace_id = $1 AND credit_due_at IS NOT NULL)
+      UPDATE revenue_payments p SET credit_due_at = NULL FROM due WHERE p.id = due.id RETURNING payment`
+    return (await stores.pg.query<{ payment: string }>(sql, [workspaceId])).map(({ payment }) => payment).sort()
+  }
+  await pay('pi_1', 'ann@example.com', begin)
+  expect(await due()).toEqual(['pi_1'])
+  await pay('pi_2', 'ann@example.com', begin + 1)
+  expect(await due()).toEqual(['pi_2'])
+  await pay('pi_3', 'billing@example.com', begin + 2)
+  expect(await due()).toEqual(['pi_1', 'pi_2', 'pi_3'])
+})
+
 test.each([
   ['a payer who becomes known', (tx: Queryable, { contactId }: ErasedPerson) => recreditContacts(tx, [contactId!])],
   ['a payer who is erased', forgetPayer],

@@ -116,7 +116,8 @@ async function countTotals(tx: Queryable, paymentIds: readonly number[]): Promis
 
 /**
  * Facts about a payer go to each name that the event has for the payment or the customer. The newest value counts, in a
- * list of facts as in the table.
+ * list of facts as in the table. A customer who pays again as before makes none of the earlier payments due: there may be
+ * very many.
  */
 async function notePayers(
   tx: Queryable,
@@ -133,13 +134,17 @@ async function notePayers(
   )
   if (rows.length === 0) return
   const changed = await tx.query<{ reference: string }>(
-    `INSERT INTO revenue_payers AS known (workspace_id, provider, reference, field, value, told_at)
-     SELECT DISTINCT ON (reference, field) $1::int, $2, reference, field, value, to_timestamp(at / 1000)
-     FROM jsonb_to_recordset($3::jsonb) AS row (reference text, field text, value text, at float8)
-     ORDER BY reference, field, at DESC, value DESC
-     ON CONFLICT (workspace_id, provider, reference, field) DO UPDATE SET value = excluded.value, told_at = excluded.told_at
-     WHERE (known.told_at, known.value) < (excluded.told_at, excluded.value)
-     RETURNING reference`,
+    `WITH told AS (
+       INSERT INTO revenue_payers AS known (workspace_id, provider, reference, field, value, told_at)
+       SELECT DISTINCT ON (reference, field) $1::int, $2, reference, field, value, to_timestamp(at / 1000)
+       FROM jsonb_to_recordset($3::jsonb) AS row (reference text, field text, value text, at float8)
+       ORDER BY reference, field, at DESC, value DESC
+       ON CONFLICT (workspace_id, provider, reference, field) DO UPDATE SET value = excluded.value, told_at = excluded.told_at
+       WHERE (known.told_at, known.value) < (excluded.told_at, excluded.value)
+       RETURNING reference, field, value)
+     SELECT DISTINCT reference FROM told WHERE split_part(reference, ':', 1) NOT IN ('subscription', 'customer') OR NOT EXISTS (
+       SELECT FROM revenue_payers had WHERE had.workspace_id = $1 AND had.provider = $2
+         AND (had.reference, had.field, had.value) = (told.reference, told.field, told.value))`,
     [workspaceId, provider, JSON.stringify(rows)],
   )
   if (changed.length === 0) return

@@ -323,9 +323,12 @@ test('a report that is asked for goes out once, beside the calendar’s, at most
   expect(await listAuditEvents(stores.pg, id, { limit: 1 })).toMatchObject([
     { action: 'report_recipient.send', actor_type: 'user', resource_id: recipientId },
   ])
+  // Asked for by a clock that ran ahead, and is right again.
+  await stores.pg.query("UPDATE report_recipients SET asked_at = asked_at + interval '1 day'")
+  expect(await ask()).toBe(200)
   // A recipient who is removed and added again has had none, but the workspace has.
   const sends = { workspaceId: id, actorName: 'test', resourceId: 1, metadata: {} } as const
-  for (let i = 5; i < askedReportsHourlyMax; i++)
+  for (let i = 6; i < askedReportsHourlyMax; i++)
     await appendSystemChange(stores.pg, { action: 'report_recipient.send', ...sends })
   await longAgo()
   expect(await ask()).toBe(200)

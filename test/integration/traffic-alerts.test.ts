@@ -106,6 +106,14 @@ test('a spike is told once in 24 hours, by the live visitors of the overview, wi
   expect((await told()).map(({ object }) => object['live_visitors'])).toEqual([3, 2])
 })
 
+test('an alert that a clock set which ran ahead is looked for once it is right', async () => {
+  const { id, addEvents } = await makeWatched('spike', 2)
+  await setAlert(stores.pg, id, { kind: 'spike', threshold: 2, now: new Date(start + 30 * dayMs) })
+  await addEvents(visits(3, start - minuteMs))
+  await look(start)
+  expect(await told()).toMatchObject([{ id, type: 'traffic.spike' }])
+})
+
 test('a drop is told once for each silence that follows visitors, with the last one’s time', async () => {
   const { id, addEvents } = await makeWatched('drop', 2)
   const last = start - hourMs

@@ -7,8 +7,10 @@
  * Nobody takes a request over: one that isn't answered in time counts as failed, and the owner asks again. Held by
  * test/integration/reports.test.ts.
  */
+import { askedReportPauseMs } from '../../../schemas/limits/report-limits.ts'
 import type { ReportKind } from '../../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../../client.ts'
+import { isPast } from '../../leasing.ts'
 import { type Destination, isReachable } from './report-recipients.ts'
 
 interface ReportRequest {
@@ -38,7 +40,7 @@ export async function askForReport(
 ): Promise<'asked' | 'lately' | 'unknown'> {
   const asked = await tx.query(
     `UPDATE report_recipients SET asked_at = $3, asked_state = 'waiting', asked_failure = NULL
-     WHERE id = $1 AND workspace_id = $2 AND (asked_at IS NULL OR asked_at <= $4) RETURNING 1`,
+     WHERE id = $1 AND workspace_id = $2 AND coalesce(${isPast('asked_at', '$4', askedReportPauseMs)}, true) RETURNING 1`,
     [id, workspaceId, askedAt, lastBefore],
   )
   if (asked.length > 0) return 'asked'

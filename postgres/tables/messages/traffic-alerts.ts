@@ -2,10 +2,12 @@
  * Traffic alerts: settings, when each is looked at next, and what was told last. Times are the caller's, who holds a clock.
  * Held by test/integration/traffic-alerts.test.ts.
  */
-import { alertPauseMs } from '../../../schemas/limits/alert-limits.ts'
+import { alertPauseMs, dropHoursMax } from '../../../schemas/limits/alert-limits.ts'
+import { hour } from '../../../schemas/limits/units.ts'
 import type { AlertKind, TrafficAlert } from '../../../schemas/resources/traffic-alert.ts'
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
+import { isPast } from '../../leasing.ts'
 import { insertOutbox } from '../webhooks/outbox.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 import { insertAlertMails } from './alert-mails.ts'
@@ -47,6 +49,9 @@ export interface DueAlert {
   readonly toldAt: Date | null
 }
 
+/** No look is further away: the pause after an alert is shorter. */
+const lookAheadMaxMs = dropHoursMax * hour
+
 /** By workspace. Those that are suspended or without a plan have none. */
 export function listDueAlerts(
   q: Queryable,
@@ -57,7 +62,7 @@ export function listDueAlerts(
     `SELECT a.kind, w.id AS "workspaceId", a.threshold, a.due_at AS "dueAt", a.told_at AS "toldAt"
      FROM traffic_alerts a JOIN workspaces w ON w.id = a.workspace_id
      JOIN owners o ON o.id = w.owner_id AND ${isInUse()}
-     WHERE a.kind = $1 AND a.threshold IS NOT NULL AND a.due_at <= $2 AND a.workspace_id > $3
+     WHERE a.kind = $1 AND a.threshold IS NOT NULL AND ${isPast('a.due_at', '$2', lookAheadMaxMs)} AND a.workspace_id > $3
      ORDER BY a.workspace_id LIMIT $4`,
     [kind, now, after, max],
   )

@@ -78,14 +78,18 @@ function lineOfKind({ workspaceId, site }: SearchedSite, { day, version, lists }
   return lineOf({ workspace_id: workspaceId, site, kind, day, version, seen, is_cut: isCut ? 1 : 0 })
 }
 
+export interface StoredTotal extends SearchFigures {
+  readonly version: number
+}
+
 /** Totals of the days that are there, by day; a day without impressions has zeros. */
 export async function readStoredTotals(
   ch: Pick<ClickHouse, 'query'>,
   { workspaceId, site }: SearchedSite,
   from: number,
-): Promise<Map<number, SearchFigures>> {
-  const rows = await ch.query<SearchFigures & { readonly day: number }>(
-    `SELECT day, arraySum(seen.clicks) AS clicks, arraySum(seen.impressions) AS impressions, arraySum(seen.position) AS position
+): Promise<Map<number, StoredTotal>> {
+  const rows = await ch.query<StoredTotal & { readonly day: number }>(
+    `SELECT day, version, arraySum(seen.clicks) AS clicks, arraySum(seen.impressions) AS impressions, arraySum(seen.position) AS position
      FROM search_days FINAL
      WHERE workspace_id = {workspace:UInt32} AND site = {site:UInt32} AND kind = 'total' AND day >= {from:UInt16}`,
     { workspace: workspaceId, site, from },

@@ -51,7 +51,8 @@ export async function pullSite(context: PullContext, leased: LeasedSite, signal:
   const ofSite = { workspaceId: leased.workspace.id, site: leased.id }
   const from = firstDay(leased, now)
   const totals = await queryDays(console, from, Math.max(from, localDayAt(now, searchTimeZone)))
-  const due = changedDays(totals, await readStoredTotals(ch, ofSite, from))
+  const stored = await readStoredTotals(ch, ofSite, from)
+  const due = changedDays(totals, stored)
   let pulled = 0
   for (const days of inPortions(due.slice(0, searchDaysEach), searchDaysPerInsert)) {
     if (performance.now() - startedAt >= searchTurnMs) break
@@ -59,7 +60,9 @@ export async function pullSite(context: PullContext, leased: LeasedSite, signal:
     for (const day of days) {
       const total = totals.get(day)
       const lists = { total: listOf(total), ...(total === undefined ? noLists : await readLists(console, day)) }
-      read.push({ day, version: now, lists })
+      // A clock that ran ahead may have stored the day.
+      const version = Math.max(now, (stored.get(day)?.version ?? 0) + 1)
+      read.push({ day, version, lists })
     }
     await insertSearchDays(ch, ofSite, read)
     pulled += days.length

@@ -213,6 +213,16 @@ test('figures are the sums of what Google has, of all days, one query or one pag
   await compare()
 })
 
+test('a day that was stored by a clock that ran ahead is replaced once it is right', async () => {
+  google.state.rows = rowsOf(dateBack(3), 4, 2)
+  await connect(ownSite)
+  await pull(30 * dayMs)
+  clock.advance(-30 * dayMs)
+  google.state.rows = rowsOf(dateBack(3), 5, 2)
+  await pull()
+  expect((await read()).totals).toEqual(sumOf(google.state.rows))
+})
+
 test('a long first pull goes on in turns, and of a day with very many rows the top ones are kept', async () => {
   const old = Array.from({ length: searchDaysEach + 5 }, (_, at) => rowsOf(dateBack(at + 4), 2, 1)).flat()
   const many = Array.from({ length: 25_010 }, (_, at) => ({

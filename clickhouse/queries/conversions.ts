@@ -1,6 +1,5 @@
 /** Conversions as they are credited, and the touches that they could be credited to. */
 import type { Touch } from '../../schemas/event/touch.ts'
-import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { eventMs, isTouch, moment } from '../rollups/event-sql.ts'
 import { type EventPoint, isBeforePoint, pointParams } from './event-point.ts'
@@ -8,6 +7,7 @@ import { inBuild, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
 import { hoursOfVisitors, pairsIn } from './people/copy-events.ts'
 import type { Reader } from './reader.ts'
+import { newestTouchesBefore, spanOfTouches } from './touches-before.ts'
 
 export interface CreditsRequest extends Span {
   readonly workspaceId: number
@@ -51,35 +51,26 @@ export interface VisitorTouch extends Touch {
   readonly visitor: string
 }
 
-/** Newest touches of one visitor or contact. */
-export const touchesOfOneMax = 1_000
-
-/** Touches of these conversions' visitors in the 30 days up to the last one, newest first. */
+/** Touches of these conversions' visitors, newest first: of each conversion those that are shown. */
 export async function readTouchesBefore(
   ch: Reader,
   { workspaceId, build }: Pick<CreditsRequest, 'workspaceId' | 'build'>,
   conversions: readonly CreditedConversion[],
 ): Promise<VisitorTouch[]> {
-  const own = conversions.filter(({ visitor }) => visitor !== '0')
+  const own = conversions.filter(({ visitor }) => visitor !== '0').map((one) => ({ ...one, whose: one.visitor }))
   if (own.length === 0) return []
   const visitors = [...new Set(own.map(({ visitor }) => visitor))]
   const chosen = pairsIn(
     visitors.map((visitor) => [workspaceId, visitor]),
     'chosen',
   )
-  const times = own.map(({ at }) => at)
-  return ch.query<VisitorTouch>(
-    `SELECT id, ${eventMs} AS at, toString(events.visitor) AS visitor, toString(events.source) AS source, toString(events.medium) AS medium,
-       toString(events.campaign) AS campaign, toString(events.content) AS content
+  const touches = newestTouchesBefore(
+    `SELECT events.visitor AS whose, id, ${eventMs} AS at, toString(events.visitor) AS visitor, toString(events.source) AS source,
+       toString(events.medium) AS medium, toString(events.campaign) AS campaign, toString(events.content) AS content
      FROM events
      WHERE (workspace_id, toStartOfHour(occurred_at), events.visitor) IN (${hoursOfVisitors(chosen.sql, 'build = {build:UInt32}')})
-       AND occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND events.${isTouch}
-     ORDER BY occurred_at DESC, id DESC LIMIT ${touchesOfOneMax} BY events.visitor`,
-    {
-      ...chosen.params,
-      build,
-      start: Math.min(...times) - creditWindowMs,
-      end: Math.max(...times),
-    },
+       AND occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND events.${isTouch}`,
+    own,
   )
+  return ch.query<VisitorTouch>(touches.sql, { ...chosen.params, ...touches.params, build, ...spanOfTouches(own) })
 }

@@ -182,6 +182,17 @@ test('each conversion says its rule, its touches of thirty days, and which of th
   expect(all.range).toMatchObject({ timezone: 'UTC', bucket: 'day' })
 })
 
+test('a conversion has its touches, however many its visitor has after it', async () => {
+  const later = Array.from({ length: 1_001 }, (_, at) => touch('later', dayMs - at, { session: at % 2 }))
+  await add(touch('first', 3 * dayMs), conversion('/early', 2 * dayMs), ...later, conversion('/late', 1_000))
+  const { conversions } = await askFor<Conversions>('conversions?days=30')
+  const newest = conversions.map(({ touches }) => [touches.length, touches[0]?.source, touches[0]?.is_credited])
+  expect(newest).toEqual([
+    [20, 'later', true],
+    [1, 'first', true],
+  ])
+})
+
 test('a range and a limit cut conversions', async () => {
   await add(...[1, 2, 3].map((days): EventLike => conversion(`/${days}`, days * dayMs)))
   const first = await askFor<Conversions>('conversions?days=30&limit=2')

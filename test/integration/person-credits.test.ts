@@ -9,6 +9,7 @@ import { recreditContacts } from '../../postgres/tables/revenue/revenue-credits.
 import { recordRevenue } from '../../postgres/tables/revenue/revenue-ledger.ts'
 import { fixedClock, systemClock } from '../../runtime/clock.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
+import type { Conversions } from '../../schemas/resources/conversion.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
 import { addEvents } from '../support/fold.ts'
@@ -95,6 +96,24 @@ test('payments that are due together have each the last touch before it, however
   expect(await creditsOfPayments()).toMatchObject([
     { payment: 'at 1', rule: 'touch', source: 'news' },
     { payment: 'at 300', rule: 'touch', source: 'ads' },
+  ])
+})
+
+test("conversions that are listed together have each their contact's touches before it, however many come after", async () => {
+  const touches = Array.from({ length: 1_001 }, (_, at) => view('laptop', 3 + at / 10, { source: 'ads' }))
+  await send(
+    view('laptop', 0, { source: 'news' }),
+    identify('laptop', 0, 'ann@example.com'),
+    conversion('laptop', 1),
+    conversion('laptop', 300),
+  )
+  await send(...touches.slice(0, 1_000))
+  await send(...touches.slice(1_000))
+  const { conversions } = await read<Conversions>('/v1/analytics/conversions')
+  const newest = conversions.map(({ touches }) => [touches.length, touches[0]?.source, touches[0]?.is_credited])
+  expect(newest).toEqual([
+    [20, 'ads', true],
+    [1, 'news', true],
   ])
 })
 

@@ -4,7 +4,6 @@ import {
   type CreditedConversion,
   readCredits,
   readTouchesBefore,
-  touchesOfOneMax,
   type VisitorTouch,
 } from '../../../clickhouse/queries/conversions.ts'
 import { findEventPoint } from '../../../clickhouse/queries/event-point.ts'
@@ -69,7 +68,7 @@ export const listConversions = defineOperation({
         context,
         credited.flatMap((one) => {
           const contactId = contactOf(one)
-          return contactId === undefined ? [] : [{ contactId, at: one.at }]
+          return contactId === undefined ? [] : [{ contactId, id: one.id, at: one.at }]
         }),
       ),
     ])
@@ -98,10 +97,10 @@ async function eventsOf({ workspace, stores }: ConversionsContext, credited: rea
   return new Map(serializeEvents(events, contacts).map((event) => [event.id, event]))
 }
 
-/** @param conversions moments of the contacts' conversions that are shown */
+/** @param conversions those of contacts that are shown */
 async function touchesOfContacts(
   { stores: { pg, ch } }: ConversionsContext,
-  conversions: readonly { readonly contactId: number; readonly at: number }[],
+  conversions: readonly { readonly contactId: number; readonly id: number; readonly at: number }[],
 ): Promise<ContactTouchEvent[]> {
   if (conversions.length === 0) return []
   const contactIds = [...new Set(conversions.map(({ contactId }) => contactId))]
@@ -110,9 +109,11 @@ async function touchesOfContacts(
     bindings: await readBindingsOfContacts(pg, contactIds),
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
-  const times = conversions.map(({ at }) => at)
-  const span = { start: Math.min(...times) - creditWindowMs, end: Math.max(...times) }
-  return readTouchesOfContacts(ch, contacts, { ...span, limit: touchesOfOneMax })
+  return readTouchesOfContacts(
+    ch,
+    contacts,
+    conversions.map(({ contactId, id, at }) => ({ whose: String(contactId), id, at })),
+  )
 }
 
 function shownCredit({ rule, source, medium, touchedAt }: CreditedConversion): Conversion['credit'] {

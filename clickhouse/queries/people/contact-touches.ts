@@ -7,6 +7,7 @@ import { personCreditsPerContactMax } from '../../../schemas/limits/people-limit
 import { tuplesIn } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
+import { type ConversionOf, newestTouchesBefore, spanOfTouches } from '../touches-before.ts'
 import { browsersIn, type ContactsEvents, facts, ownEvents } from './contact-events.ts'
 
 export interface TouchedConversion {
@@ -64,21 +65,25 @@ export interface ContactTouchEvent extends Touch {
   readonly visitor: string
 }
 
-/** Touches of contacts in a time, its end with it, newest first. @param limit for each contact */
+/** Touches of these conversions' contacts, newest first: of each conversion those that are shown. */
 export function readTouchesOfContacts(
   ch: Pick<ClickHouse, 'query'>,
   contacts: ContactsEvents,
-  { start, end, limit }: { readonly start: number; readonly end: number; readonly limit: number },
+  conversions: readonly ConversionOf[],
 ): Promise<ContactTouchEvent[]> {
   const own = ownEvents(
     contacts,
     `occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND ${isTouch}`,
   )
+  const touches = newestTouchesBefore(
+    `SELECT owner AS whose, owner AS contactId, id, ${eventMs} AS at, toString(visitor) AS visitor, toString(source) AS source,
+       toString(medium) AS medium, toString(campaign) AS campaign, toString(content) AS content
+     FROM (${own.sql})`,
+    conversions,
+  )
   return ch.query<ContactTouchEvent>(
-    `SELECT owner AS contactId, id, ${eventMs} AS at, toString(visitor) AS visitor, toString(source) AS source, toString(medium) AS medium,
-       toString(campaign) AS campaign, toString(content) AS content
-     FROM (${own.sql}) ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32} BY owner`,
-    { ...own.params, start, end, limit },
+    touches.sql,
+    { ...own.params, ...touches.params, ...spanOfTouches(conversions) },
     { isLong: true },
   )
 }

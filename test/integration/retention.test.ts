@@ -265,6 +265,30 @@ test('a workspace that is made during a run, and has imported old events by then
   }
 })
 
+test('a retention that is shortened during a run counts from the next one on, which notes what goes', async () => {
+  const { pg, ch, close } = await freshStores()
+  try {
+    const wanted = { name: 'w', timezone: 'UTC', plan: 'scale' } as const
+    const { workspaceId } = await pg.transaction((tx) => createWorkspace(tx, wanted))
+    await insertEventRows(ch, [makeEventRow({ workspace_id: workspaceId, occurred_at: now - 40 * dayMs })])
+    const query = async <Row>(...asked: Parameters<typeof ch.query>) => {
+      const rows = await ch.query<Row>(...asked)
+      if (asked[0].includes('FROM merge(')) await pg.query('UPDATE workspaces SET retention_days = 7')
+      return rows
+    }
+    const left = async () => [
+      (await ch.query('SELECT id FROM events')).length,
+      (await listWorkspaces(pg))[0]!.deleted_before,
+    ]
+    await expireData({ ...context(), pg, ch: { ...ch, query } })
+    expect(await left()).toEqual([1, null])
+    await expireData({ ...context(), pg, ch })
+    expect(await left()).toEqual([0, expect.any(Date)])
+  } finally {
+    await close()
+  }
+})
+
 test('a salt is deleted once its day began two days ago', async () => {
   const salt = Buffer.alloc(32, 7)
   const days = [-3, -2, -1, 0, 1].map((day) => new Date(now + day * dayMs).toISOString().slice(0, 10))

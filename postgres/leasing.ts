@@ -10,12 +10,12 @@ export interface Leasing {
 }
 
 /**
- * SQL condition: the time in a column is past. A clock that ran ahead, and is right again, would have the row wait for as
- * long. So a time counts as past, too, that lies further ahead than any that a right clock sets.
+ * SQL condition: the time in a column is past. A clock that ran ahead leaves times that rows would wait for. A time further
+ * ahead than a right clock sets one counts as past, too.
  * @param now a parameter
- * @param furthestMs how far ahead of their clocks processes set it at most
+ * @param furthestMs how far ahead of their clocks processes set it at most; or SQL of it
  */
-export function isPast(column: string, now: string, furthestMs: number): string {
-  const tooFar = `${now}::timestamptz + ${intervalOf(String(furthestMs + clocksApartMaxMs))}`
+export function isPast(column: string, now: string, furthestMs: number | string): string {
+  const tooFar = `${now}::timestamptz + ${intervalOf(`(${furthestMs} + ${clocksApartMaxMs})`)}`
   return `(${column} <= ${now} OR ${column} > ${tooFar})`
 }

@@ -23,6 +23,7 @@ import {
   trafficReadEach,
   unseenMaxMs,
 } from '../../schemas/limits/alert-limits.ts'
+import { clocksApartMaxMs } from '../../schemas/limits/store-limits.ts'
 import { hour } from '../../schemas/limits/units.ts'
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
 import { type JobLoop, startJobLoop } from '../job-loop.ts'
@@ -106,7 +107,9 @@ async function lookForDrops(context: TrafficContext, asOf: number, stopping: Abo
 
 async function lookForDrop(context: TrafficContext, due: DueAlert, asOf: number): Promise<void> {
   const { pg, ch } = context
-  const { workspaceId, threshold, dueAt, toldAt } = due
+  const { workspaceId, threshold, dueAt } = due
+  // One of a clock that ran ahead says nothing of who came since.
+  const toldAt = due.toldAt !== null && due.toldAt.getTime() > asOf + clocksApartMaxMs ? null : due.toldAt
   const silenceMs = threshold * hour
   // Nobody has looked since the last alert, or since the look was due: a drop that began meanwhile is told now.
   const isAfterPause = toldAt !== null && dueAt.getTime() <= toldAt.getTime() + alertPauseMs

@@ -108,7 +108,7 @@ test('a spike is told once in 24 hours, by the live visitors of the overview, wi
 
 test('an alert that a clock set which ran ahead is looked for once it is right', async () => {
   const { id, addEvents } = await makeWatched('spike', 2)
-  await setAlert(stores.pg, id, { kind: 'spike', threshold: 2, now: new Date(start + 30 * dayMs) })
+  await setAlert(stores.pg, id, { kind: 'spike', threshold: 2, now: new Date(start + 3 * dayMs) })
   await addEvents(visits(3, start - minuteMs))
   await look(start)
   expect(await told()).toMatchObject([{ id, type: 'traffic.spike' }])

@@ -2,7 +2,7 @@
  * Traffic alerts: settings, when each is looked at next, and what was told last. Times are the caller's, who holds a clock.
  * Held by test/integration/traffic-alerts.test.ts.
  */
-import { alertPauseMs, dropHoursMax } from '../../../schemas/limits/alert-limits.ts'
+import { alertPauseMs } from '../../../schemas/limits/alert-limits.ts'
 import { hour } from '../../../schemas/limits/units.ts'
 import type { AlertKind, TrafficAlert } from '../../../schemas/resources/traffic-alert.ts'
 import type { Postgres, Queryable } from '../../client.ts'
@@ -49,8 +49,9 @@ export interface DueAlert {
   readonly toldAt: Date | null
 }
 
-/** No look is further away: the pause after an alert is shorter. */
-const lookAheadMaxMs = dropHoursMax * hour
+/** SQL. No look is further away: the pause after an alert, or a silence that has just begun. */
+const lookAheadMaxMs = (kind: AlertKind) =>
+  kind === 'spike' ? alertPauseMs : `greatest(a.threshold * ${hour}, ${alertPauseMs})`
 
 /** By workspace. Those that are suspended or without a plan have none. */
 export function listDueAlerts(
@@ -62,7 +63,7 @@ export function listDueAlerts(
     `SELECT a.kind, w.id AS "workspaceId", a.threshold, a.due_at AS "dueAt", a.told_at AS "toldAt"
      FROM traffic_alerts a JOIN workspaces w ON w.id = a.workspace_id
      JOIN owners o ON o.id = w.owner_id AND ${isInUse()}
-     WHERE a.kind = $1 AND a.threshold IS NOT NULL AND ${isPast('a.due_at', '$2', lookAheadMaxMs)} AND a.workspace_id > $3
+     WHERE a.kind = $1 AND a.threshold IS NOT NULL AND ${isPast('a.due_at', '$2', lookAheadMaxMs(kind))} AND a.workspace_id > $3
      ORDER BY a.workspace_id LIMIT $4`,
     [kind, now, after, max],
   )

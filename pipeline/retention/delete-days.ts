@@ -53,7 +53,7 @@ export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter 
 
   /** The mutation goes on in the server, even if this process ends. */
   async function mutationsDone(table: string): Promise<void> {
-    const deadline = Date.now() + mutationDeadlineMs
+    const deadline = performance.now() + mutationDeadlineMs
     for (;;) {
       const [unfinished] = await ch.query<{ count: number; reason: string }>(
         `SELECT count() AS count, max(latest_fail_reason) AS reason FROM system.mutations
@@ -61,7 +61,7 @@ export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter 
         { table },
       )
       if (unfinished!.count === 0) return
-      if (Date.now() > deadline) throw new Error(`a deletion in ${table} doesn't end: ${unfinished!.reason}`)
+      if (performance.now() > deadline) throw new Error(`a deletion in ${table} doesn't end: ${unfinished!.reason}`)
       await delay(mutationPollMs, undefined, { signal })
     }
   }

@@ -22,7 +22,6 @@ import {
 } from '../../postgres/tables/revenue/revenue-credits.ts'
 import { lockLedger } from '../../postgres/tables/revenue/revenue-ledger.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
@@ -40,7 +39,6 @@ import { type PersonTouch, readCredits, uncredited } from './read-payment-credit
 export interface Crediting {
   readonly pg: Postgres
   readonly ch: Pick<ClickHouse, 'query'>
-  readonly clock: Clock
   readonly hashes: IdentityHashes
 }
 
@@ -49,9 +47,9 @@ export interface Crediting {
  * @throws what the first one failed by
  */
 export async function creditRevenue(context: Crediting, signal: AbortSignal): Promise<void> {
-  const { pg, clock } = context
-  const end = clock.now() + creditRunMs
-  while (!signal.aborted && clock.now() < end) {
+  const { pg } = context
+  const end = performance.now() + creditRunMs
+  while (!signal.aborted && performance.now() < end) {
     const due = await listDuePayments(pg, creditedEach)
     if (due.length === 0) return
     const keptFrom = keptFromOf(await listWorkspaces(pg), await readPostgresClock(pg))

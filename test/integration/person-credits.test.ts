@@ -7,7 +7,6 @@ import type { ErasedPerson } from '../../postgres/tables/people/erasures.ts'
 import type { ReportedFacts } from '../../postgres/tables/revenue/reported-payments.ts'
 import { recreditContacts } from '../../postgres/tables/revenue/revenue-credits.ts'
 import { recordRevenue } from '../../postgres/tables/revenue/revenue-ledger.ts'
-import { fixedClock, systemClock } from '../../runtime/clock.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Conversions } from '../../schemas/resources/conversion.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
@@ -225,18 +224,8 @@ test('a link and a post led to those who came by them, and to the conversions cr
 function creditInVain(): Promise<void> {
   const ch = { query: () => Promise.reject(new Error('ClickHouse is away')) }
   const hashes = makeIdentityHashes(stores.secretKey)
-  return creditRevenue({ pg: stores.pg, ch, clock: systemClock, hashes }, new AbortController().signal)
+  return creditRevenue({ pg: stores.pg, ch, hashes }, new AbortController().signal)
 }
-
-test('a clock that runs ahead ends the credit of no payment', async () => {
-  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
-  await sendEvent(api, 'custom', connected, { ...paymentAt(60), id: 'ahead' })
-  const [clock, hashes] = [fixedClock(Date.now() + 40 * 86_400_000), makeIdentityHashes(stores.secretKey)]
-  await creditRevenue({ pg: stores.pg, ch: stores.ch, clock, hashes }, new AbortController().signal)
-  const due = `SELECT credited_at IS NOT NULL AS credited, credit_due_at < now() + interval '1 minute' AS soon
-    FROM revenue_payments WHERE workspace_id = $1 AND payment = 'ahead'`
-  expect(await stores.pg.query(due, [mine.workspaceId])).toEqual([{ credited: true, soon: true }])
-})
 
 test('earlier payments of a customer are due where a later one tells of another payer, and nowhere else', async () => {
   const { workspaceId } = await makeWorkspace(stores)

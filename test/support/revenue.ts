@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { creditRevenue } from '../../pipeline/revenue/credit-payments.ts'
-import { systemClock } from '../../runtime/clock.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { RevenueProvider } from '../../schemas/revenue.ts'
 import { type TestApi, testApiHost } from './api.ts'
@@ -85,5 +84,5 @@ export function readLedger({ pg }: TestStores, workspaceId: number): Promise<Led
 export async function creditAll({ pg, ch, secretKey }: TestStores): Promise<void> {
   await pg.query('UPDATE revenue_payments SET credit_due_at = now() WHERE credit_due_at IS NOT NULL')
   const hashes = makeIdentityHashes(secretKey)
-  await creditRevenue({ pg, ch, clock: systemClock, hashes }, new AbortController().signal)
+  await creditRevenue({ pg, ch, hashes }, new AbortController().signal)
 }

@@ -229,6 +229,8 @@ export class ShipJournal {
   }
 
   private append(line: Line): void {
+    // Another's line may have failed since this one's turn came.
+    if (this.mustRewrite) throw new Error('the shipping journal must be written anew first')
     const bytes = Buffer.from(encodeLine(line))
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.fd, bytes, at)

@@ -77,6 +77,12 @@ const publicObjects = {
   segments: serial('segments'),
   funnels: serial('saved_funnels'),
   snippets: serial('snippets'),
+  report_recipients: serial('report_recipients'),
+  chat_channels: serial('chat_channels'),
+  invitations: serial('invitations'),
+  tracking_keys: serial('tracking_keys'),
+  revenue_connections: serial('revenue_connections'),
+  erasures: serial('erasures'),
   // The audit log names who did something.
   api_keys: serial('api_keys'),
   accounts: serial('owners'),

@@ -25,7 +25,8 @@ export function newestTouchesBefore(touches: string, conversions: readonly Conve
       SELECT * EXCEPT (whose,next)
       FROM (SELECT *,arrayFirst(one->one.1=whose AND (one.2,one.3)>=(at,id),asked) AS next FROM (${touches}))
       WHERE next.3!=0 AND at>=next.2-${creditWindowMs}
-      ORDER BY at DESC,id DESC LIMIT ${touchesOfConversionMax} BY next.3`,
+      ORDER BY at DESC,id DESC LIMIT ${touchesOfConversionMax} BY next.3
+      SETTINGS max_block_size=2048`,
     params: {
       asked_whose: ordered.map(({ whose }) => whose),
       asked_at: ordered.map(({ at }) => at),

@@ -1,4 +1,5 @@
 /** The events whose conversions a recipient or a channel is told of, one a line. */
+import { changesOf } from '../parts/changes-of.ts'
 import { FormDialog } from '../parts/dialog.tsx'
 import { send } from '../requests/query.ts'
 
@@ -31,7 +32,8 @@ interface FormProps {
 
 /** For a recipient of mail. */
 export function NamesForm({ of: { id, conversion_names }, close, made }: FormProps) {
-  const submit = (data: FormData) => send('PATCH', `/report-recipients/${id}`, { conversion_names: namesIn(data) })
+  const submit = (data: FormData) =>
+    send('PATCH', `/report-recipients/${id}`, changesOf({ conversion_names: namesIn(data) }, { conversion_names }))
   return (
     <FormDialog title="Choose conversions" verb="Save" close={close} made={made} submit={submit}>
       <NamesField chosen={conversion_names} />

@@ -1,7 +1,7 @@
 /** The interface of an embedded store, for the supervisor and the tests. */
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sleep } from '../../runtime/retry.ts'
@@ -43,6 +43,9 @@ export function keptPassword(home: string): string {
   if (kept) return kept
   const made = randomBytes(24).toString('hex')
   writeFileSync(file, `${made}\n`, { mode: 0o600, flush: true })
+  const folder = openSync(home, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
   return made
 }
 

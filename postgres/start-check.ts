@@ -15,12 +15,21 @@ export async function checkAtStart(check: () => Promise<void>, shutdown: Shutdow
     await check()
   } catch (error) {
     if (error instanceof SettingError) throw error
-    log.warn({ err: error }, `the settings can not be checked against the data yet: again in ${retryMs / 1000} s`)
-    void sleep(retryMs)
-      .then(() => checkAtStart(check, shutdown, log))
-      .catch((fault: Error) => {
-        log.error(fault.message)
-        return shutdown.stop(fault.message, 1)
-      })
+    log.warn({ err: error }, 'the settings can not be checked against the data yet')
+    void checkLater(check).catch((fault: Error) => {
+      log.error(fault.message)
+      return shutdown.stop(fault.message, 1)
+    })
+  }
+}
+
+async function checkLater(check: () => Promise<void>): Promise<void> {
+  for (;;) {
+    await sleep(retryMs)
+    try {
+      return await check()
+    } catch (error) {
+      if (error instanceof SettingError) throw error
+    }
   }
 }

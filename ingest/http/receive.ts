@@ -65,8 +65,10 @@ export interface ReceiveOptions {
   readonly countExcluded: (reason: ExclusionReason) => void
 }
 
-/** Upper bounds of a row's bytes in the log, given the bytes of the body that it came in, and its header's user agent. */
-/** A number grows most: of `1e19,` the row has 21 bytes, and the side payload of a conversion as many. */
+/**
+ * Upper bounds of a row's bytes in the log, given the bytes of the body that it came in, and its header's user agent. A number
+ * grows most: of `1e19,` the row has 21 bytes, and the side payload of a conversion as many.
+ */
 const rowBytesPerBodyByte = 9
 const rowBytesBeside = 1024
 const rowBytesPerAgentCharacter = 3

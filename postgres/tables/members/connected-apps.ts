@@ -85,8 +85,8 @@ export async function beginConnection(
 }
 
 /**
- * Deletes the member's connections that have ended, and those beyond the bound. One that is being changed stays until the next
- * time: a refresh holds it, and may wait for the app's row, which is held here.
+ * Deletes the member's connections that have ended, and those beyond the bound. One that is being refreshed stays until
+ * the next time. Its refresh may wait for the app's row, which is held here.
  * @returns those beyond the bound
  */
 async function makeRoom(tx: Queryable, workspaceId: number, ownerId: number, now: number): Promise<number[]> {

@@ -77,7 +77,7 @@ export async function beginBrowserSession(
       [now],
     )
   }
-  // Waits for the end of its deletion, if that has begun: else the row would, and would not be moved out any more.
+  // Waits for a deletion that has begun. Else the new row would come after sessions were moved out, and stay.
   await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR KEY SHARE', [workspaceId])
   await tx.query(
     `INSERT INTO browser_sessions (hash, owner_id, workspace_id, browser, created_at, last_used_at, expires_at)

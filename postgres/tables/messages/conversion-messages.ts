@@ -113,7 +113,7 @@ export async function gather(tx: Queryable, told: ReadonlyMap<number, ToldConver
   const changes = rows.map(({ id, dueAt, gathered }) => {
     const more = told.get(id)!
     const inMs = dueAt.getTime() - now
-    // Later than any day's end: a clock that ran ahead has set it.
+    // A time beyond any day's end was set by a clock that ran ahead: it isn't waited for.
     const isFar = inMs > conversionsWaitMaxMs && inMs <= alertDueMaxMs + clocksApartMaxMs
     if (isFar) return { id, gathered, leftOut: totalOf(more) }
     return { id, gathered: gathered === null ? more : mergeTold(gathered, more), leftOut: 0 }

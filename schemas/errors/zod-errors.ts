@@ -66,20 +66,29 @@ function oneAKey(issue: Issue): Issue[] {
  * many items first, then each item, then too few. Zod goes on.
  */
 function firstAtEachPlace(issues: Issue[]): Issue[] {
-  const at = (issue: Issue) => JSON.stringify(issue.path).slice(0, -1)
   const isListBound = (issue: Issue, code: string) =>
     issue.code === code && (issue as { origin?: string }).origin === 'array'
-  const tooLong = issues.filter((issue) => isListBound(issue, 'too_big')).map(at)
-  const isBelow = (place: string, list: string) => place !== list && place.startsWith(list === '[' ? list : `${list},`)
+  // By sets: a body of a MiB may have tens of thousands of issues, and a thousand lists that are too long.
+  const tooLong = new Set(issues.filter((issue) => isListBound(issue, 'too_big')).map(({ path }) => placeOf(path)))
+  const withFaultsBelow = new Set(issues.flatMap(({ path }) => placesAbove(path)))
   const kept = new Map<string, Issue>()
   for (const issue of issues) {
-    const place = at(issue)
-    if (tooLong.some((list) => isBelow(place, list))) continue
-    if (isListBound(issue, 'too_small') && issues.some((other) => isBelow(at(other), place))) continue
+    const place = placeOf(issue.path)
+    if (placesAbove(issue.path).some((above) => tooLong.has(above))) continue
+    if (isListBound(issue, 'too_small') && withFaultsBelow.has(place)) continue
     const before = kept.get(place)
     if (before === undefined || rank(issue) < rank(before)) kept.set(place, issue)
   }
   return [...kept.values()]
+}
+
+function placeOf(path: Issue['path']): string {
+  return JSON.stringify(path)
+}
+
+/** The places that hold the one of the path. */
+function placesAbove(path: Issue['path']): string[] {
+  return path.map((_, depth) => placeOf(path.slice(0, depth)))
 }
 
 /** Lower comes first. That an integer is beyond what JavaScript holds says less than a bound of the field. */

@@ -7,7 +7,6 @@ import { invalid, problem } from '../../schemas/errors/problems.ts'
 import { type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import {
   formFieldBytesMax,
-  formPartsMax,
   uploadsAtOnceMax,
   workspaceUploadsAtOnceMax,
 } from '../../schemas/limits/media-limits.ts'
@@ -66,12 +65,9 @@ async function readMultipart(body: StreamedRequest['body'], contentType: string,
   const boundary = boundaryOf(contentType)
   if (boundary === undefined) throw problem('boundary_missing')
   const fields: Record<string, unknown> = Object.create(null)
-  let parts = 0
   let received: { file: ReceivedFile; contentType: string } | undefined
   try {
     for await (const part of readParts(body, boundary)) {
-      parts += 1
-      if (parts > formPartsMax) throw problem('multipart_invalid')
       const { name, filename = '', contentType, content } = part
       if (isText(part)) {
         const text = await readText(content)

@@ -7,7 +7,7 @@
  *
  * Held by test/property/multipart.test.ts and test/integration/media-upload.test.ts.
  */
-import { formHeadBytesMax } from '../../schemas/limits/media-limits.ts'
+import { formHeadBytesMax, formPartsMax } from '../../schemas/limits/media-limits.ts'
 
 export interface Part {
   /** Empty where there is none. */
@@ -41,7 +41,9 @@ export async function* readParts(body: AsyncIterable<Buffer>, boundary: string):
   await drain(source.untilDelimiter()).catch((error) => {
     throw error instanceof FormFault && source.hasBytes ? new FormFault('malformed') : error
   })
-  while (!(await source.isClosed())) {
+  // Parts that are no field count as well: each takes a few bytes of the body, and microseconds of all workspaces.
+  for (let parts = 1; !(await source.isClosed()); parts++) {
+    if (parts > formPartsMax) throw new FormFault('malformed')
     const head = readHead(await source.head())
     const content = source.untilDelimiter()
     if (head !== undefined) yield { ...head, content }

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { boundaryOf, FormFault, readParts } from '../../api/transports/multipart.ts'
+import { formPartsMax } from '../../schemas/limits/media-limits.ts'
 import { boundary, type FormPart, formOf, formType } from '../support/media-files.ts'
 
 interface Read {
@@ -53,6 +54,11 @@ test('gives back the parts of a form, however it arrives and whichever are skipp
     }
   })
   await fc.assert(property, run)
+})
+
+test('parts that are no fields are counted, too', async () => {
+  const parts = `--${boundary}\r\n\r\n\r\n`.repeat(formPartsMax + 1)
+  await expect(read(Buffer.from(`${parts}--${boundary}--`), [1000])).rejects.toBeInstanceOf(FormFault)
 })
 
 test('a form that is cut anywhere is never taken for a whole one', async () => {

@@ -65,7 +65,8 @@ export async function compressReply(reply: HttpReply, acceptEncoding: string | u
     return reply
   const bytes = Buffer.from(body)
   if (bytes.length <= compressedBytesMin) return reply
-  const varying = { ...headers, Vary: 'Accept-Encoding' }
+  // A page that is negotiated varies by more, and says so already.
+  const varying = 'Vary' in headers ? headers : { ...headers, Vary: 'Accept-Encoding' }
   const encoding = encodingFor(acceptEncoding)
   if (encoding === undefined) return { ...reply, headers: varying }
   const compressed =

@@ -234,11 +234,11 @@ export interface PostedMedia {
   readonly height: number | null
 }
 
-/** Those of `ids` that there are, in no order. In a transaction none is deleted before its end. */
+/** Those of `ids` that there are, in no order. In a transaction none is deleted or changed before its end. */
 export function readPostedMedia(q: Queryable, workspaceId: number, ids: readonly number[]): Promise<PostedMedia[]> {
   return q.query<PostedMedia>(
     `SELECT id, content_type, size_bytes, alt_text, width, height FROM media
-     WHERE workspace_id = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR KEY SHARE`,
+     WHERE workspace_id = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR SHARE`,
     [workspaceId, ids],
   )
 }

@@ -27,17 +27,19 @@ export async function sweepMedia(
   storage: FileStorage,
   pg: Pick<Postgres, 'query' | 'transaction'>,
   orphanAgeMs = mediaOrphanAgeMs,
+  stopping?: AbortSignal,
 ): Promise<Swept> {
   const drafts = await storage.sweepDrafts(mediaDraftAgeMs)
   let files = 0
   const madeAt = new Map((await listMediaOwners(pg)).map((owner) => [owner.id, owner.madeAt]))
   for (const workspaceId of await storage.owners()) {
     const since = madeAt.get(workspaceId)
-    if (since === undefined) continue
-    const older = await storage.olderFiles(workspaceId, orphanAgeMs, since)
+    if (since === undefined || stopping?.aborted) continue
+    const older = await storage.olderFiles(workspaceId, orphanAgeMs, since, stopping)
     for (const some of inPortions(older, mediaSweepFilesEach)) {
       const known = await findMediaBytes(pg, workspaceId, some)
       for (const orphan of some.filter((file) => !known.some((other) => other.equals(file)))) {
+        if (stopping?.aborted) return { drafts, files }
         if (await removeUnreferenced(storage, pg, workspaceId, orphan)) files += 1
       }
     }
@@ -66,9 +68,10 @@ export function startMediaSweep(
   pg: Pick<Postgres, 'query' | 'transaction'>,
   log: Log,
 ): { stop(): Promise<void> } {
+  const stopping = new AbortController()
   let running = Promise.resolve()
   const sweep = () => {
-    running = sweepMedia(storage, pg).then(
+    running = sweepMedia(storage, pg, mediaOrphanAgeMs, stopping.signal).then(
       (swept) => {
         if (swept.drafts + swept.files > 0) log.info(swept, 'deleted media that nothing refers to')
       },
@@ -81,6 +84,7 @@ export function startMediaSweep(
   return {
     stop: () => {
       clearInterval(timer)
+      stopping.abort()
       return running
     },
   }

@@ -30,7 +30,7 @@ export interface FileStorage {
   sweepDrafts(untouchedForMs: number): Promise<number>
   /** The owners, and of one the files that were put there since `sinceMs`, but not in the last `ageMs`. */
   owners(): Promise<number[]>
-  olderFiles(owner: number, ageMs: number, sinceMs: number): Promise<Buffer[]>
+  olderFiles(owner: number, ageMs: number, sinceMs: number, stopping?: AbortSignal): Promise<Buffer[]>
 }
 
 interface StoredFile {
@@ -114,10 +114,11 @@ export function makeFileStorage(root: string, diskFreeBytesMin = 0): FileStorage
       return names.filter((name) => /^\d+$/.test(name)).map(Number)
     },
 
-    async olderFiles(owner, ageMs, sinceMs) {
+    async olderFiles(owner, ageMs, sinceMs, stopping) {
       const found: Buffer[] = []
       const folder = join(root, String(owner))
       for (const part of (await orNone(readdir(folder))) ?? []) {
+        if (stopping?.aborted) break
         for (const name of (await orNone(readdir(join(folder, part)))) ?? []) {
           const stats = /^[0-9a-f]{64}$/.test(name) ? await orNone(stat(join(folder, part, name))) : undefined
           if (stats === undefined || stats.ctimeMs < sinceMs) continue

@@ -5,9 +5,10 @@ import type { Log } from '../log.ts'
 import { droppedBytesMax } from './body-bounds.ts'
 import { sendFile } from './file-body.ts'
 import type { RequestHead } from './head.ts'
+import { idleConnectionMs } from './idle.ts'
 import { endLingering } from './linger.ts'
 import { dropRequestBody } from './node-body.ts'
-import type { HttpReply } from './reply.ts'
+import { type HttpReply, jsonReply } from './reply.ts'
 
 export interface Answering {
   /** Answered, or given up. */
@@ -64,7 +65,10 @@ export function makeAnswering(
     gone()
   })
   response.on('finish', () => {
-    if (!request.complete) request.resume().setTimeout(restStallMs, () => request.destroy())
+    if (request.complete) return
+    request.resume().setTimeout(restStallMs, () => request.destroy())
+    // From there on the connection waits for its next request, as any other.
+    request.once('end', () => request.socket.setTimeout(idleConnectionMs))
   })
 
   const answering: Answering = {
@@ -79,7 +83,9 @@ export function makeAnswering(
           () => end(reply.status),
           (error) => {
             if (!isOver) log.error({ err: error, requestId }, 'an answer could not be sent')
-            response.destroy()
+            // A file that couldn't be opened has sent nothing yet.
+            if (isOver || response.headersSent) return void response.destroy()
+            answering.send(jsonReply(500, { detail: 'Internal Server Error' }), closes)
           },
         )
         return

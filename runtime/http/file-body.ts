@@ -28,9 +28,10 @@ export async function sendFile(
   const file = await open()
   const content = file.createReadStream({ start: from, end: from + bytes - 1, highWaterMark: chunkBytes })
   response.setTimeout(takenWithinMs, () => response.destroy())
+  // Before Node gives the connection to the next answer: afterwards `response` has none.
+  response.prependOnceListener('finish', () => response.setTimeout(0))
   // A file that is shorter than it was isn't taken for a whole one.
   response.strictContentLength = true
   writeHead()
   await pipeline(content, response)
-  response.setTimeout(0)
 }

@@ -29,5 +29,6 @@ export function processIdentity(pid: number): string | undefined {
     }
   }
   const { status, stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'lstart='], { encoding: 'utf8' })
-  return status === 0 ? `${pid} ${stdout.trim()}` : undefined
+  // One word, as on Linux: file-storage.ts puts both into a name.
+  return status === 0 ? `${pid} ${stdout.trim().replace(/\s+/g, '-')}` : undefined
 }

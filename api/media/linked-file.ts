@@ -10,7 +10,7 @@ import { jsonReply } from '../../runtime/http/reply.ts'
 import type { NoRoute, Route } from '../../runtime/http/server.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { Problem, problem } from '../../schemas/errors/problems.ts'
+import { Problem } from '../../schemas/errors/problems.ts'
 import { fileReply } from '../transports/file-reply.ts'
 import { problemReply } from '../transports/rest.ts'
 import { type MediaStores, openMedia } from './open-media.ts'
@@ -43,7 +43,7 @@ export function routeLinkedFile(head: RequestHead, files: LinkedFiles): Route | 
         if (error instanceof Problem) return jsonReply(error.status, { detail: error.detail }, error.headers)
         if (!(error instanceof StoreUnavailable)) throw error
         files.log.warn({ err: error, requestId: request.requestId }, 'a store is away')
-        return problemReply('store_unavailable', problem('store_unavailable').headers)
+        return problemReply('store_unavailable')
       }
     },
   }

@@ -32,7 +32,8 @@ export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowse
 
   async function askForLink(request: HttpRequest): Promise<HttpReply> {
     const email = emailOf(new URLSearchParams(request.body.toString()).get('email'))
-    if (email === null || email === '') return forgotPage(422)
+    // Postgres takes no NUL.
+    if (email === null || email === '' || email.includes('\0')) return forgotPage(422)
     return gate(request, {
       email,
       apart: 'forgot',

@@ -86,7 +86,9 @@ export function makeSignIn(context: SignInContext) {
     const next = pageAfter(form.get('next'))
     const email = (form.get('email') ?? '').trim().toLowerCase()
     const password = form.get('password') ?? ''
-    if (email.length > identifierLengthMax || [...password].length > passwordLengthMax) return page(401, next)
+    // Postgres takes no NUL.
+    const isNobodys = email.length > identifierLengthMax || email.includes('\0')
+    if (isNobodys || [...password].length > passwordLengthMax) return page(401, next)
     return gate(request, {
       email,
       refuse: () => page(429, next),

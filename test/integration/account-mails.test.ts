@@ -133,6 +133,7 @@ test('whether an account has the e-mail can’t be told: all get the same answer
   await look()
   expect([sentTo(), await waiting()]).toEqual([[member.email], []])
   expect((await forget('nobody')).status).toBe(422)
+  expect((await forget('a\0b@example.com')).status).toBe(422)
   // No other site makes a browser ask.
   expect((await forget(member.email, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
   expect(await waiting()).toEqual([])

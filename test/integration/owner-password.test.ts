@@ -85,6 +85,7 @@ test('a wrong password, an unknown e-mail and an owner without a password get th
   expect(answers[0]).toEqual([401, null, expect.stringContaining('The e-mail or password is wrong')])
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   expect((await signIn(email, 'x'.repeat(signInFormBytesMax))).status).toBe(413)
+  expect((await signIn('a\0b@example.com', password)).status).toBe(401)
   // No other site signs a browser in.
   expect((await signIn(email, password, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
 })

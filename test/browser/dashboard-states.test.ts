@@ -222,6 +222,18 @@ test('shares are of the totals of the same question, and a row without visitors 
   await page.waitForSelector('dialog tr:has-text("Unknown")')
 })
 
+test('a list that is shown again is asked for at once', async (context) => {
+  const at = { occurred_at: Date.now() - 60_000, path: '/a' }
+  await addEvents(stores, mine.workspaceId, [{ ...at, visitor: 1 }])
+  const page = await signIn(context, '/dashboard?tab=systems', { before: withoutPolls })
+  const tab = (name: string) => page.click(`${list('Devices')} button:text-is("${name}")`)
+  await page.waitForSelector(`${list('Devices')} .row .number:text-is("1")`)
+  await tab('Devices')
+  await addEvents(stores, mine.workspaceId, [{ ...at, visitor: 2 }])
+  await tab('Systems')
+  await page.waitForSelector(`${list('Devices')} .row .number:text-is("2")`)
+})
+
 test('figures of millions fit phones and tablets', async (context) => {
   await addEvents(stores, mine.workspaceId, [{ occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }])
   await asking(api, () => mine.apiKey)('POST', '/v1/goals', { name: 'Prices', kind: 'path', value: '/a' })

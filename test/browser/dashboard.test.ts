@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { setOwnerPassword } from '../../postgres/tables/members/owner-passwords.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { setUpApi } from '../support/api.ts'
-import { askAnew, card, goBy, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'
+import { askAnew, card, goBy, goWithin, list, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
 import { type EventLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
 import { addEvents } from '../support/fold.ts'
 
@@ -52,6 +52,16 @@ test('waits for the first event, shows how to send it, and turns by itself', asy
   await page.waitForSelector('text=Page not found')
   await page.click('text=Go to the overview')
   await card(page, 'visitors', '1')
+})
+
+test('days without events, once the first one came, are no workspace that waits for it', async (context) => {
+  const page = await signIn(context, '/dashboard', { before: withoutPolls })
+  await page.waitForSelector('text=Waiting for the first event')
+  await add(some[0]!)
+  await card(page, 'visitors', '1')
+  await goWithin(page, `/dashboard?start=${dateBefore(31)}&end=${dateBefore(29)}`)
+  await card(page, 'visitors', '0')
+  expect(await page.$('text=Waiting for the first event')).toBeNull()
 })
 
 test('filters by rows, which stand as chips and in the address; Back takes them off; one that can’t be is told', async (context) => {

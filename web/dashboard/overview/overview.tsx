@@ -103,9 +103,9 @@ export function OverviewPage({ view: chosenView, workspace, go, navigate }: Over
     )
   }
   wasShown.current = true
-  // The first event of all is awaited, not that of a quiet day.
-  isAwaited.current = year === undefined || year.metrics.events === 0
-  const isNew = isBare && year?.metrics.events === 0
+  // The first event of all is awaited, not that of a quiet day. An old answer about the year may not know it yet.
+  isAwaited.current &&= isEmpty(answer) && (year === undefined || year.metrics.events === 0)
+  const isNew = isBare && isAwaited.current && year !== undefined
   return (
     <main aria-busy={isStale}>
       {failure && <Failure {...failure} />}

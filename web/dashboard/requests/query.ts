@@ -1,5 +1,5 @@
 /** Asks the API as whoever is signed in, or by a shared link: once, or for as long as an answer is looked at. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { reloadAfterBack } from '../shell/reload-after-back.ts'
 import { isShared } from '../shell/shared-page.ts'
 import { answeredWrites, countAnsweredWrite, trackAnswer, untilFresh } from './answer-freshness.ts'
@@ -80,6 +80,8 @@ export function useAnswer<Answer>(
   { isHurried = () => false, againMs = liveMs }: UseOptions<Answer> = {},
 ): Asked<Answer> {
   const [known, setKnown] = useState(() => takeFirstAnswer<Answer>(path))
+  /** An answer that came with the page counts as asked for, once: whoever comes back to a question asks it again. */
+  const isGiven = useRef(known !== undefined)
   const [failed, setFailed] = useState<Failed & { readonly path: string }>()
   /** Another number asks at once. */
   const [round, setRound] = useState(0)
@@ -145,10 +147,10 @@ export function useAnswer<Answer>(
     }
     addEventListener('online', onOnline, { signal: leaving.signal })
     writes.addEventListener('answered', () => setRound((before) => before + 1), { signal: leaving.signal })
-    // An answer that came with the page counts as asked for.
-    if (known?.path === path && round === 0)
+    if (isGiven.current && known?.path === path)
       timer = setTimeout(askWhenSeen, isHurried(known.answer) ? soonAgainMs : againMs)
     else void ask()
+    isGiven.current = false
     return () => {
       leaving.abort()
       tracked.end()

@@ -64,3 +64,8 @@ test('a moment has its place in the load that it happened in, and none between l
   const places = [4_000, 11_000, 64_000, 40_000, -10_000].map((after) => placeOf(recording, begin + after))
   expect(places).toEqual([4_000, 10_000, 64_000, null, null])
 })
+
+test('a moment has its place in a tab that outlives one that was opened later', () => {
+  const recording = recordingOf([chunk('a', 0, 0, '2@0 3@60000'), chunk('b', 0, 10_000, '2@0 3@5000')])
+  expect(placeOf(recording, begin + 30_000)).toBe(30_000)
+})

@@ -86,8 +86,11 @@ function partsOf(load: readonly Chunk[]): Part[] {
 /** Where in what is played a moment is, or null where nothing was recorded then. @param moment since 1970 */
 export function placeOf({ loads }: Pick<Recording, 'loads'>, moment: number): number | null {
   const slackMs = 2_000
-  const load = loads.findLast(({ startedAt }) => startedAt <= moment + slackMs)
-  if (load === undefined || moment > load.startedAt + load.durationMs + slackMs) return null
+  // One of several tabs that were open together may have ended before.
+  const load = loads.findLast(
+    ({ startedAt, durationMs }) => startedAt <= moment + slackMs && moment <= startedAt + durationMs + slackMs,
+  )
+  if (load === undefined) return null
   return load.at + Math.min(Math.max(moment - load.startedAt, 0), load.durationMs)
 }
 

@@ -1,5 +1,5 @@
 /** Events over time, by name or by a value of a property. Range, filters and all that is chosen stand in the address. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { EventNames } from '../../../schemas/resources/event-names.ts'
 import { countEnded } from '../charts/chart-frame.ts'
 import { AwaitedChart, SeriesChart } from '../charts/series-chart.tsx'
@@ -52,7 +52,11 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
 
   const { figure } = events
   const { answer, failure, isStale } = useAnswer<EventNames>(eventsQuestionOf(view, events), { againMs })
-  const shown = answer && isOfThese(answer, events) ? answer : undefined
+  /** Divides the rows of the answer, which doesn't name it. */
+  const divided = useRef(events.property)
+  if (!isStale) divided.current = events.property
+  const isThis = answer !== undefined && divided.current === events.property && isOfThese(answer, events)
+  const shown = isThis ? answer : undefined
   const lines = shown && linesOf(shown)
   const chosen = lines && chosenLines(lines, events)
   return (

@@ -4,7 +4,7 @@ import { searchListRowsMax } from '../../../schemas/limits/search-limits.ts'
 import type { SearchTerms } from '../../../schemas/resources/search-terms.ts'
 import { ChangeMark } from '../parts/change-mark.tsx'
 import { linesOf } from '../parts/csv.ts'
-import { Refusal } from '../parts/failure.tsx'
+import { Failure, Refusal } from '../parts/failure.tsx'
 import { changeOf, daysInWords, number, percent } from '../parts/format.ts'
 import { saveFile } from '../parts/save-file.ts'
 import { fetchOnce, useAnswer } from '../requests/query.ts'
@@ -85,6 +85,7 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
           {file}
         </div>
       )}
+      {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
       {rows.length === 0 && <p class="empty">Nothing in this range.</p>}
       <ul>

@@ -71,7 +71,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
   return (
     <section class="panel" aria-label="Posts">
       <div class="tabs">
-        <h2>{monthInWords(days[0]! > day ? days[0]! : day)}</h2>
+        <h2>{monthInWords(day)}</h2>
         <span class="choices">
           <button type="button" aria-label={`The ${span} before`} onClick={() => go(moved(-1))}>
             ‹

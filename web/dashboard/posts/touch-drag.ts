@@ -72,8 +72,14 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     addEventListener('pointercancel', leave, { signal })
     addEventListener('touchmove', keepStill, { signal, passive: false })
     addEventListener('contextmenu', keepStill, { signal })
-    // The finger's end comes after the pointer's.
-    addEventListener('touchend', keepStill, { once: true, passive: false })
+    // The finger's end comes after the pointer's. Where the browser takes the finger, there is none.
+    const lifted = new AbortController()
+    const lift = (event: Event) => {
+      if (event.type === 'touchend') keepStill(event)
+      lifted.abort()
+    }
+    for (const end of ['touchend', 'touchcancel'])
+      addEventListener(end, lift, { signal: lifted.signal, passive: false })
   }
 }
 

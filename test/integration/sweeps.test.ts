@@ -109,7 +109,7 @@ test('who changed a post is found by index, however long the audit log is', asyn
       actor_name: 'ann',
     }),
   )
-  expect(plan).toContain('audit_events_posts')
+  expect(plan).toContain('audit_events_post')
 })
 
 test('no large table that refers to a workspace is read as a whole at the end of its deletion', async () => {

@@ -7,7 +7,9 @@ import { deleteEndedApps } from '../../postgres/tables/members/connected-apps.ts
 import { deleteExpiredClients } from '../../postgres/tables/members/oauth-clients.ts'
 import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/people/bindings.ts'
 import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/people/contacts.ts'
+import { erasePerson } from '../../postgres/tables/people/erasures.ts'
 import { insertInboxRows } from '../../postgres/tables/people/inbox.ts'
+import { listPayers } from '../../postgres/tables/revenue/revenue-credits.ts'
 import { readRevenueLedTo } from '../../postgres/tables/revenue/revenue-figures.ts'
 import { forgetOutbox } from '../../postgres/tables/webhooks/outbox.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
@@ -110,6 +112,43 @@ test('who changed a post is found by index, however long the audit log is', asyn
     }),
   )
   expect(plan).toContain('audit_events_post')
+})
+
+test('a payer is found by index, however many rows inbox and ledger have', async () => {
+  const { pg } = stores
+  const { workspaceId } = await makeWorkspace(stores)
+  await pg.query(
+    `WITH told AS (
+       INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
+         source, medium, campaign, content, occurred_at, received_at, is_merged)
+       SELECT $1 * 100000 + n, $1, 'identify', 'identify', CASE WHEN n % 2 = 0 THEN n || '@example.com' END, 'browser ' || n, '',
+         jsonb_build_object('user_id', 'user ' || n), '', '', '', '', now() - n * interval '1 second', now(), true
+       FROM generate_series(1, 10000) AS n
+     ), paid AS (
+       INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day)
+       SELECT $1, 'custom', n::text, ARRAY['payment:' || n], now(), current_date FROM generate_series(1, 10000) AS n
+     )
+     INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at)
+     SELECT $1, 'custom', 'payment:' || n, 'user_id', 'user ' || n, now() FROM generate_series(1, 10000) AS n`,
+    [workspaceId],
+  )
+  await pg.query('ANALYZE')
+  const asked = { id: 1, workspaceId, occurredAt: 0, recordedAt: 0, due: '', rule: 'none', sessionAt: null } as const
+  const plan = await plansOf((q) => listPayers(q, [{ ...asked, email: null, userId: 'nobody', anonymousId: null }]))
+  expect(plan).toContain('inbox_user_ids')
+  expect(plan).not.toContain('inbox_age')
+
+  const person = { contactId: null, email: '2@example.com', emailHash: '2', browsers: [] }
+  const shared = { anonymousId: 'browser 3', fromAt: 0, fromId: 0, toAt: null, toId: null }
+  const scanned = await scannedBy((q) =>
+    erasePerson(q, { ...person, workspaceId, anonymousIds: ['browser 1'], sharedTimes: [shared] }),
+  )
+  expect(scanned.filter((table) => /^(inbox|revenue)/.test(table))).toEqual([])
+  const left = (table: string, which: string) =>
+    pg.query(`SELECT FROM ${table} WHERE workspace_id = $1 AND ${which}`, [workspaceId])
+  expect(await left('inbox', `anonymous_id IN ('browser 1', 'browser 2', 'browser 3')`)).toEqual([])
+  expect(await left('revenue_payers', `value = 'user 2'`)).toEqual([])
+  expect([await countOf('inbox', workspaceId), await countOf('revenue_payers', workspaceId)]).toEqual([9_997, 9_999])
 })
 
 test('no large table is read as a whole where a row goes that it may refer to', async () => {

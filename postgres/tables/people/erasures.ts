@@ -75,6 +75,7 @@ const isWithin = (at: string, id: string) =>
  */
 export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<number> {
   const { workspaceId, contactId, email, emailHash, anonymousIds, browsers, sharedTimes } = person
+  const shared = sharedTimes.map(({ anonymousId }) => anonymousId)
   // First, while it is known who had which user id.
   await forgetPayer(tx, person)
   await tx.query('DELETE FROM contacts WHERE workspace_id = $1 AND id = $2', [workspaceId, contactId])
@@ -84,10 +85,11 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     await noteSightingAnew(tx, workspaceId, email)
   }
   await tx.query(
-    `DELETE FROM inbox WHERE workspace_id = $1 AND email IS NULL AND (anonymous_id = ANY ($2::text[]) OR EXISTS (
-       SELECT FROM jsonb_to_recordset($3::jsonb) AS time ("anonymousId" text, ${timeColumns})
-       WHERE "anonymousId" = anonymous_id AND ${isWithin(milliseconds('occurred_at'), 'event_id')}))`,
-    [workspaceId, anonymousIds, JSON.stringify(sharedTimes)],
+    `DELETE FROM inbox WHERE workspace_id = $1 AND email IS NULL AND anonymous_id = ANY ($4::text[])
+       AND (anonymous_id = ANY ($2::text[]) OR EXISTS (
+         SELECT FROM jsonb_to_recordset($3::jsonb) AS time ("anonymousId" text, ${timeColumns})
+         WHERE "anonymousId" = anonymous_id AND ${isWithin(milliseconds('occurred_at'), 'event_id')}))`,
+    [workspaceId, anonymousIds, JSON.stringify(sharedTimes), [...anonymousIds, ...shared]],
   )
   const [order] = await tx.query<{ id: number }>(
     `INSERT INTO erasures (workspace_id, email_hash, browsers, requested_at)

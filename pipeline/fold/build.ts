@@ -12,14 +12,14 @@ import {
   forgetBuilds,
   leaveBuild,
   listLeftBuilds,
-  listOpenBuilds,
   makeCurrent,
+  nextBuilding,
   noteParts,
   raiseCellsThrough,
   readCurrentBuild,
 } from '../../postgres/tables/figures/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/figures/folds.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
+import { listWorkspacesAmong, readWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import { buildPartEventsMax, leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
 import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
@@ -49,8 +49,7 @@ const noBuilds: ReadonlySet<number> = new Set()
  * @throws {BuildError}
  */
 export async function buildNextPart(work: LeasedStores, now: number, paused = noBuilds): Promise<boolean> {
-  const builds = await listOpenBuilds(work.pg)
-  const next = builds.find(({ state, build }) => state === 'building' && !paused.has(build))
+  const next = await nextBuilding(work.pg, [...paused])
   if (next === undefined) return false
   try {
     await doStep(work, next, now)
@@ -85,7 +84,7 @@ async function finish(work: LeasedStores, build: FigureBuild, now: number): Prom
   const through = build.purpose === 'check' ? (current?.cellsThrough ?? -1) : lastClosedDay(build.timezone, now)
   const version = await writeCellsOf(work, [build], () => through)
   await raiseCellsThrough(pg, [build.build], { day: through, version })
-  const workspace = (await listWorkspaces(pg)).find(({ id }) => id === build.workspaceId)
+  const workspace = await readWorkspace(pg, build.workspaceId)
   // The timezone may have been changed again meanwhile.
   if (build.purpose === 'figures' && workspace?.timezone === build.timezone) await makeCurrent(pg, build)
   else if (build.purpose === 'figures') await leaveBuild(pg, build.build)
@@ -98,7 +97,7 @@ async function compare(
   build: FigureBuild,
   now: number,
 ): Promise<number> {
-  const keptFrom = keptFromOf(await listWorkspaces(pg), now).get(build.workspaceId) ?? 0
+  const keptFrom = keptFromOf(await listWorkspacesAmong(pg, [build.workspaceId]), now).get(build.workspaceId) ?? 0
   return countDifferentDays(ch, current, build, Math.max(0, localDayAt(keptFrom, build.timezone)))
 }
 

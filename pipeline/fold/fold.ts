@@ -16,7 +16,7 @@ import type { Postgres } from '../../postgres/client.ts'
 import {
   type BuildDay,
   type FigureBuild,
-  listOpenBuilds,
+  listOpenBuildsOf,
   makeMissingBuilds,
   markCellsStale,
 } from '../../postgres/tables/figures/figure-builds.ts'
@@ -134,14 +134,13 @@ async function takeEvents(ch: ClickHouse, state: FoldState, eventsMax: number): 
 
 /** The builds that touched workspaces have, each made where it is missing. Events of a workspace that is gone stay unfolded. */
 async function buildsOf(pg: Postgres, touched: readonly TouchedVisitor[]): Promise<FigureBuild[]> {
-  const ids = new Set(touched.map(({ workspaceId }) => workspaceId))
-  const isTouched = ({ workspaceId }: FigureBuild) => ids.has(workspaceId)
-  const builds = (await listOpenBuilds(pg)).filter(isTouched)
+  const ids = [...new Set(touched.map(({ workspaceId }) => workspaceId))]
+  const builds = await listOpenBuildsOf(pg, ids)
   const known = new Set(builds.filter(({ state }) => state === 'current').map(({ workspaceId }) => workspaceId))
-  const missing = [...ids].filter((id) => !known.has(id))
+  const missing = ids.filter((id) => !known.has(id))
   if (missing.length === 0) return builds
   await makeMissingBuilds(pg, missing)
-  return (await listOpenBuilds(pg)).filter(isTouched)
+  return listOpenBuildsOf(pg, ids)
 }
 
 export interface DerivationOptions {

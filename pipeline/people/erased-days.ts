@@ -1,6 +1,6 @@
 /** The local days that an erasure touches. Their cells are written anew, once each. */
 import type { Postgres } from '../../postgres/client.ts'
-import { type BuildDay, listOpenBuilds } from '../../postgres/tables/figures/figure-builds.ts'
+import { type BuildDay, listOpenBuildsOf } from '../../postgres/tables/figures/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/figures/folds.ts'
 import { type ErasedPlace, type Erasure, noteDaysLeft } from '../../postgres/tables/people/erasures.ts'
 import { cellDaysPerStatement } from '../../schemas/limits/figure-limits.ts'
@@ -21,7 +21,7 @@ export async function touchedDays(
   places: readonly ErasedPlace[],
   now: number,
 ): Promise<TouchedDay[]> {
-  const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
+  const builds = await listOpenBuildsOf(pg, [workspaceId])
   return builds.flatMap(({ build, timezone, cellsThrough, staleDays }) => {
     if (cellsThrough === null) return []
     const own = places.map(({ hour }) => localDayAt(hour * hourMs, timezone))

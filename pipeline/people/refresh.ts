@@ -22,7 +22,7 @@ import {
   type VisitorOf,
 } from '../../clickhouse/queries/people/copy-events.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { listOpenBuilds } from '../../postgres/tables/figures/figure-builds.ts'
+import { listOpenBuildsOf } from '../../postgres/tables/figures/figure-builds.ts'
 import { rangesOf, readFoldState } from '../../postgres/tables/figures/folds.ts'
 import { gather } from '../../postgres/tables/messages/conversion-messages.ts'
 import { readBindingsOfContacts, readBindingsOfVisitors } from '../../postgres/tables/people/bindings.ts'
@@ -30,6 +30,7 @@ import {
   type ContactFigures,
   type ContactKey,
   findContactsByHash,
+  listWorkspacesOfContacts,
   readContactKeys,
   writeFigures,
 } from '../../postgres/tables/people/contacts.ts'
@@ -46,7 +47,7 @@ import {
 } from '../../postgres/tables/people/person-credits.ts'
 import { listUntoldMerges } from '../../postgres/tables/people/untold-merges.ts'
 import { recreditContacts } from '../../postgres/tables/revenue/revenue-credits.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
+import { listWorkspacesAmong } from '../../postgres/tables/workspaces/workspaces.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
@@ -76,8 +77,9 @@ export async function refreshPeople(work: LeasedStores, now: number): Promise<bo
   await ensureLease()
   const figures: ContactFigures[] = []
   const credits: PersonCreditChanges[] = []
-  const keptFrom = keptFromOf(await listWorkspaces(pg), now)
-  const timezones = await timezonesOf(pg)
+  const workspaceIds = await listWorkspacesOfContacts(pg, [...contactIds])
+  const keptFrom = keptFromOf(await listWorkspacesAmong(pg, workspaceIds), now)
+  const timezones = await timezonesOf(pg, workspaceIds)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
     await ensureLease()
     const computed = await computeFigures(work, ids, keptFrom, timezones)
@@ -157,14 +159,14 @@ function distinct(visitors: readonly VisitorOf[]): VisitorOf[] {
 
 async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Promise<number[]> {
   const workspaceIds = new Set(visitors.map(({ workspaceId }) => workspaceId))
-  return (await listOpenBuilds(pg))
-    .filter(({ state, workspaceId }) => state === 'current' && workspaceIds.has(workspaceId))
+  return (await listOpenBuildsOf(pg, [...workspaceIds]))
+    .filter(({ state }) => state === 'current')
     .map(({ build }) => build)
 }
 
 /** The timezone of the figures, by workspace. */
-async function timezonesOf(pg: Queryable): Promise<ReadonlyMap<number, string>> {
-  const builds = (await listOpenBuilds(pg)).filter(({ state }) => state === 'current')
+async function timezonesOf(pg: Queryable, workspaceIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const builds = (await listOpenBuildsOf(pg, workspaceIds)).filter(({ state }) => state === 'current')
   return new Map(builds.map(({ workspaceId, timezone }) => [workspaceId, timezone]))
 }
 

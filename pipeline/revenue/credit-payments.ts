@@ -21,7 +21,7 @@ import {
   saveCredits,
 } from '../../postgres/tables/revenue/revenue-credits.ts'
 import { lockLedger } from '../../postgres/tables/revenue/revenue-ledger.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
+import { listWorkspacesAmong } from '../../postgres/tables/workspaces/workspaces.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
@@ -52,9 +52,11 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
   while (!signal.aborted && performance.now() < end) {
     const due = await listDuePayments(pg, creditedEach)
     if (due.length === 0) return
-    const keptFrom = keptFromOf(await listWorkspaces(pg), await readPostgresClock(pg))
+    const byWorkspace = groupBy(due, ({ workspaceId }) => workspaceId)
+    const workspaces = await listWorkspacesAmong(pg, [...byWorkspace.keys()])
+    const keptFrom = keptFromOf(workspaces, await readPostgresClock(pg))
     const failures: unknown[] = []
-    for (const [workspaceId, payments] of groupBy(due, (payment) => payment.workspaceId)) {
+    for (const [workspaceId, payments] of byWorkspace) {
       try {
         await creditWorkspace(context, workspaceId, payments, keptFrom.get(workspaceId) ?? 0)
       } catch (error) {

@@ -1,8 +1,11 @@
 /** How statements over many workspaces' rows find theirs: by index, in portions, and past a workspace that fails. */
 import { expect, test } from 'vitest'
+import { buildNextPart } from '../../pipeline/fold/build.ts'
+import { fold } from '../../pipeline/fold/fold.ts'
 import { holdMerging, mergeNext } from '../../pipeline/people/merge.ts'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
-import type { Queryable } from '../../postgres/client.ts'
+import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { deleteEndedApps } from '../../postgres/tables/members/connected-apps.ts'
 import { deleteExpiredClients } from '../../postgres/tables/members/oauth-clients.ts'
 import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/people/bindings.ts'
@@ -17,8 +20,11 @@ import { takeTurns } from '../../postgres/tables/webhooks/webhook-turns.ts'
 import { whoChangedPost } from '../../postgres/tables/workspaces/audit.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeWorkspace } from '../support/api.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { shipWhatIsThere, workOn } from '../support/fold.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { jobContext } from '../support/job-context.ts'
+import { makeTestWorkspace } from '../support/overview.ts'
 import { setUpStores } from '../support/stores.ts'
 import { countWaiting, untilWaitingOrEnded } from '../support/waiting-for-locks.ts'
 
@@ -149,6 +155,24 @@ test('a payer is found by index, however many rows inbox and ledger have', async
   expect(await left('inbox', `anonymous_id IN ('browser 1', 'browser 2', 'browser 3')`)).toEqual([])
   expect(await left('revenue_payers', `value = 'user 2'`)).toEqual([])
   expect([await countOf('inbox', workspaceId), await countOf('revenue_payers', workspaceId)]).toEqual([9_997, 9_999])
+})
+
+test('a round of folds reads neither builds nor settings of workspaces without new events', async () => {
+  const [at, read] = [Date.now() - 60_000, new Set<number>()]
+  const [busy, other] = [await makeTestWorkspace(stores, {}), await makeTestWorkspace(stores, {})]
+  for (const workspace of [busy, other]) await workspace.addEvents([{ occurred_at: at }])
+  await insertEventRows(stores.ch, [makeEventRow({ workspace_id: busy.id, visitor: 2, occurred_at: at })])
+  await shipWhatIsThere(stores)
+  const query = async (sql: string, ...more: never[]) => {
+    const rows = await stores.pg.query(sql, ...more)
+    if (/FROM (figure_builds|workspaces)/.test(sql)) read.add(rows.length)
+    return rows
+  }
+  const work = workOn({ ...stores, pg: { ...stores.pg, query: query as Postgres['query'] } })
+  await fold(work)
+  await refreshPeople(work, Date.now())
+  await buildNextPart(work, Date.now())
+  expect([...read].sort()).toEqual([0, 1])
 })
 
 test('no large table is read as a whole where a row goes that it may refer to', async () => {

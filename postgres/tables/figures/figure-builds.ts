@@ -44,6 +44,23 @@ export function listOpenBuilds(q: Queryable): Promise<FigureBuild[]> {
   return q.query<FigureBuild>(`SELECT ${columns} FROM figure_builds WHERE state != 'left' ORDER BY build`)
 }
 
+/** The same of some workspaces. */
+export function listOpenBuildsOf(q: Queryable, workspaceIds: readonly number[]): Promise<FigureBuild[]> {
+  return q.query<FigureBuild>(
+    `SELECT ${columns} FROM figure_builds WHERE workspace_id = ANY ($1::int[]) AND state != 'left' ORDER BY build`,
+    [workspaceIds],
+  )
+}
+
+/** The oldest in progress. @param except numbers of others */
+export async function nextBuilding(q: Queryable, except: readonly number[]): Promise<FigureBuild | undefined> {
+  const [row] = await q.query<FigureBuild>(
+    `SELECT ${columns} FROM figure_builds WHERE state = 'building' AND build != ALL ($1::int[]) ORDER BY build LIMIT 1`,
+    [except],
+  )
+  return row
+}
+
 export function readBuilds(q: Queryable, builds: readonly number[]): Promise<FigureBuild[]> {
   return q.query<FigureBuild>(`SELECT ${columns} FROM figure_builds WHERE build = ANY ($1::int[])`, [builds])
 }

@@ -155,6 +155,14 @@ export function readContactKeys(q: Queryable, ids: readonly number[]): Promise<C
   return q.query<ContactKey>(`SELECT ${keyColumns} FROM contacts WHERE id = ANY ($1::bigint[])`, [ids])
 }
 
+export async function listWorkspacesOfContacts(q: Queryable, ids: readonly number[]): Promise<number[]> {
+  const rows = await q.query<{ id: number }>(
+    'SELECT DISTINCT workspace_id AS id FROM contacts WHERE id = ANY ($1::bigint[])',
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** The contacts that there are of these e-mails. */
 export function findContactsByHash(q: Queryable, hashes: readonly EmailHash[]): Promise<ContactKey[]> {
   return q.query<ContactKey>(

@@ -112,6 +112,14 @@ export function listWorkspaces(q: Queryable): Promise<Workspace[]> {
   )
 }
 
+export function listWorkspacesAmong(q: Queryable, ids: readonly number[]): Promise<Workspace[]> {
+  return q.query<Workspace>(
+    `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id
+     WHERE w.id = ANY ($1::int[]) AND ${isKept} ORDER BY w.id`,
+    [ids],
+  )
+}
+
 /** Notes, before it is done, that events of these workspaces from before a moment are deleted. @param beforeMs since 1970 */
 export async function noteDeleted(q: Queryable, workspaceIds: readonly number[], beforeMs: number): Promise<void> {
   await q.query(

@@ -68,8 +68,10 @@ export async function mergeNext(
   { hashes, log, now, rowsMax = inboxRowsPerMerge, limits = usualLimits }: Omit<MergeOptions, 'pg'>,
 ): Promise<number> {
   const rows = await takeUnmerged(tx, rowsMax)
-  const subscribed = rows.length === 0 ? noSubscribers : await readSubscribedTypes(tx, mergeEvents)
-  for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
+  const byWorkspace = groupBy(rows, (row) => row.workspaceId)
+  const ids = [...byWorkspace.keys()]
+  const subscribed = ids.length === 0 ? noSubscribers : await readSubscribedTypes(tx, mergeEvents, ids)
+  for (const [workspaceId, ofWorkspace] of byWorkspace) {
     const wanted = subscribed.get(workspaceId)
     await mergeRows(tx, workspaceId, ofWorkspace, { hashes, log, now, limits, wanted })
   }

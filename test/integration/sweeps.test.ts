@@ -175,6 +175,24 @@ test('a round of folds reads neither builds nor settings of workspaces without n
   expect([...read].sort()).toEqual([0, 1])
 })
 
+test('a merge reads no webhook endpoints of other workspaces', async () => {
+  const { pg } = stores
+  const [{ workspaceId }, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  await pg.query(
+    `INSERT INTO webhook_endpoints (workspace_id, url, events, secret)
+     SELECT $1, 'https://example.com/', '{}', '' FROM generate_series(1, 10000)`,
+    [other.workspaceId],
+  )
+  await pg.query('ANALYZE')
+  const now = Date.now()
+  const times = { occurred_at: now, received_at: now }
+  const row = makeInboxRow({ event_id: 7, workspace_id: workspaceId, email: 'new@example.com', ...times })
+  await pg.transaction((tx) => insertInboxRows(tx, [row]))
+  const options = { hashes: stores.hashes, log: makeLog('test', 'silent'), now }
+  const scanned = await scannedBy(async (q) => expect(await mergeNext(q, options)).toBe(1))
+  expect(scanned.filter((table) => table === 'webhook_endpoints')).toEqual([])
+})
+
 test('no large table is read as a whole where a row goes that it may refer to', async () => {
   const rows = await stores.pg.query<{ name: string }>(
     `SELECT conrelid::regclass || ' ' || attname AS name

@@ -46,17 +46,19 @@ export function isSubscribedTo(type: string): string {
 /**
  * Which of these types some endpoint of a workspace is subscribed to now, by workspace. Frequent events are written for
  * these alone.
+ * @param workspaceIds all when left out
  */
 export async function readSubscribedTypes(
   q: Queryable,
   types: readonly WebhookEventType[],
+  workspaceIds?: readonly number[],
 ): Promise<Map<number, ReadonlySet<WebhookEventType>>> {
   const rows = await q.query<{ workspaceId: number; types: WebhookEventType[] }>(
     `SELECT endpoint.workspace_id AS "workspaceId", array_agg(DISTINCT wanted.type) AS types
      FROM webhook_endpoints AS endpoint CROSS JOIN unnest($1::text[]) AS wanted (type)
-     WHERE ${isSubscribedTo('wanted.type')}
+     WHERE ${isSubscribedTo('wanted.type')} AND ($2::int[] IS NULL OR endpoint.workspace_id = ANY ($2))
      GROUP BY endpoint.workspace_id`,
-    [types],
+    [types, workspaceIds ?? null],
   )
   return new Map(rows.map((row) => [row.workspaceId, new Set(row.types)]))
 }

@@ -8,6 +8,7 @@ import { expireData } from '../../pipeline/retention/expire-data.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { deleteEndedApps } from '../../postgres/tables/members/connected-apps.ts'
 import { deleteExpiredClients } from '../../postgres/tables/members/oauth-clients.ts'
+import { beginBrowserSession } from '../../postgres/tables/members/owner-sessions.ts'
 import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/people/bindings.ts'
 import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/people/contacts.ts'
 import { erasePerson } from '../../postgres/tables/people/erasures.ts'
@@ -191,6 +192,22 @@ test('a merge reads no webhook endpoints of other workspaces', async () => {
   const options = { hashes: stores.hashes, log: makeLog('test', 'silent'), now }
   const scanned = await scannedBy(async (q) => expect(await mergeNext(q, options)).toBe(1))
   expect(scanned.filter((table) => table === 'webhook_endpoints')).toEqual([])
+})
+
+test('a sign-in finds what has expired by index', async () => {
+  const { pg } = stores
+  const { workspaceId } = await makeWorkspace(stores)
+  await pg.query(
+    `INSERT INTO browser_sessions (hash, owner_id, workspace_id, expires_at)
+     SELECT sha256(n::text::bytea), owner_id, id, now() + n * interval '1 minute' FROM workspaces, generate_series(1, 10000) AS n
+     WHERE id = $1`,
+    [workspaceId],
+  )
+  await pg.query('ANALYZE')
+  const [owner] = await pg.query<{ id: number }>('SELECT owner_id AS id FROM workspaces WHERE id = $1', [workspaceId])
+  const session = { ownerId: owner!.id, workspaceId, browser: null, before: undefined }
+  const scanned = await scannedBy((q) => beginBrowserSession(q, session, Date.now()))
+  expect(scanned.filter((table) => table === 'browser_sessions')).toEqual([])
 })
 
 test('no large table is read as a whole where a row goes that it may refer to', async () => {

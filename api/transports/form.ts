@@ -5,11 +5,7 @@ import type { StreamedRequest } from '../../runtime/http/server.ts'
 import { BodyFailed } from '../../runtime/http/streamed-body.ts'
 import { invalid, problem } from '../../schemas/errors/problems.ts'
 import { type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
-import {
-  formFieldBytesMax,
-  uploadsAtOnceMax,
-  workspaceUploadsAtOnceMax,
-} from '../../schemas/limits/media-limits.ts'
+import { formFieldBytesMax, uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
 import { type MediaLimits, type ReceivedFile, receiveFile } from '../media/receive.ts'
 import { boundaryOf, FormFault, type Part, readParts } from './multipart.ts'
 

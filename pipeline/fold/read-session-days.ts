@@ -80,7 +80,7 @@ export interface SessionDay {
   readonly hours: number
   /** All of them, also those that `conversions` has no room for. */
   readonly converted: number
-  /** In order of time, as the three lists below. Of these `conversions` are cut by their ids before. */
+  /** In order of time, as the three lists below. `conversions` are cut by their ids before. */
   readonly views: readonly View[]
   readonly leaves: readonly Leave[]
   readonly touches: readonly Touch[]

@@ -152,7 +152,7 @@ test('a refused token is said in the platform’s words, without the token, and 
   const error = `Malformed access token "${mastodon.state.token}", or ${mastodon.state.token.slice(0, 12)}`
   mastodon.hinder = () => ({ status: 401, body: { error } })
   const repeated = await connect(ofMastodon())
-  expect(repeated.body.detail[0].msg).toContain('Malformed access token … or …')
+  expect(repeated.body.detail[0].msg).toContain('Malformed access token "…", or …')
   const username = 'a'.repeat(platformNameLengthMax)
   mastodon.hinder = ({ step }) =>
     step.endsWith('verify_credentials') ? { status: 200, body: { id: '4711', username } } : undefined

@@ -23,7 +23,7 @@ export async function prepareClickHouse(
   const pidFile = join(home, 'pid')
   if (existsSync(pidFile)) await endLeftOver(Number(readFileSync(pidFile, 'utf8')), home, 'SIGTERM')
   // The server reads it there: so it doesn't stand in the list of processes.
-  const password = keptPassword(home)
+  const password = await keptPassword(home)
   const port = await freePort()
   const program = ownProgram({
     name: 'clickhouse',

@@ -80,7 +80,7 @@ async function createCluster(
   passwordFile: string,
   runAs: RunAs | undefined,
 ): Promise<void> {
-  keptPassword(home)
+  await keptPassword(home)
   if (runAs) chownSync(passwordFile, runAs.uid, runAs.gid)
   // Made beside its place and renamed, so that a kill in the middle leaves no half cluster.
   const unfinished = join(home, 'data.new')

@@ -20,7 +20,7 @@ export async function prepareRedis(
   const home = resolve(folder)
   const { command, env } = await findRedis(options.say ?? (() => {}))
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  const password = keptPassword(home)
+  const password = await keptPassword(home)
   const pidFile = join(home, 'redis.pid')
   await clearLeftOver(pidFile, home)
 

@@ -1,9 +1,10 @@
 /** The interface of an embedded store, for the supervisor and the tests. */
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { Runnable } from '../processes/supervise.ts'
 
@@ -37,15 +38,12 @@ function canListen(port: number): Promise<boolean> {
 }
 
 /** The password of the store in `home`: made at its first start, and the same ever after. */
-export function keptPassword(home: string): string {
+export async function keptPassword(home: string): Promise<string> {
   const file = join(home, 'password')
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
   if (kept) return kept
   const made = randomBytes(24).toString('hex')
-  writeFileSync(file, `${made}\n`, { mode: 0o600, flush: true })
-  const folder = openSync(home, 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  await writeFileDurably(file, `${made}\n`)
   return made
 }
 

@@ -16,6 +16,10 @@ export interface Leasing {
  * @param furthestMs how far ahead of their clocks processes set it at most; or SQL of it
  */
 export function isPast(column: string, now: string, furthestMs: number | string): string {
-  const tooFar = `${now}::timestamptz + ${intervalOf(`(${furthestMs} + ${clocksApartMaxMs})`)}`
-  return `(${column} <= ${now} OR ${column} > ${tooFar})`
+  return `(${column} <= ${now} OR ${isTooFarAhead(column, now, furthestMs)})`
+}
+
+/** SQL condition: only a clock that ran ahead sets such a time. Parameters: as of `isPast`. */
+export function isTooFarAhead(column: string, now: string, furthestMs: number | string): string {
+  return `${column} > ${now}::timestamptz + ${intervalOf(`(${furthestMs} + ${clocksApartMaxMs})`)}`
 }

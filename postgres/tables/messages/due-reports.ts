@@ -7,11 +7,11 @@
  * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its message may be there. A report that is
  * too late has failed. Held by test/integration/reports.test.ts.
  */
-import { clocksApartMaxMs } from '../../../schemas/limits/store-limits.ts'
 import type { ReportKind } from '../../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../../client.ts'
-import { intervalOf, milliseconds } from '../../clock.ts'
+import { milliseconds } from '../../clock.ts'
 import { columnsOf } from '../../columns-of.ts'
+import { isTooFarAhead } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 import { type Destination, isReachable } from './report-recipients.ts'
 
@@ -44,7 +44,7 @@ export interface DueReport extends Pick<DuePeriod, 'every' | 'first' | 'last' | 
 /** Conditions of a row `r` that can be claimed for a period at a moment. A later period was sent by a clock that ran ahead. */
 const isFree = (period: string, now: string) =>
   `(r.period IS NULL OR r.period < ${period}
-    OR (r.period > ${period} AND r.sent_at > ${now}::timestamptz + ${intervalOf(String(clocksApartMaxMs))})
+    OR (r.period > ${period} AND ${isTooFarAhead('r.sent_at', now, 0)})
     OR (r.period = ${period} AND r.state IN ('sending', 'waiting') AND r.due_at <= ${now}))`
 
 interface DueQuery {

@@ -70,11 +70,12 @@ function firstAtEachPlace(issues: Issue[]): Issue[] {
     issue.code === code && (issue as { origin?: string }).origin === 'array'
   // By sets: a body of a MiB may have tens of thousands of issues, and a thousand lists that are too long.
   const tooLong = new Set(issues.filter((issue) => isListBound(issue, 'too_big')).map(({ path }) => placeOf(path)))
-  const withFaultsBelow = new Set(issues.flatMap(({ path }) => placesAbove(path)))
+  const above = issues.map(({ path }) => placesAbove(path))
+  const withFaultsBelow = new Set(above.flat())
   const kept = new Map<string, Issue>()
-  for (const issue of issues) {
+  for (const [at, issue] of issues.entries()) {
     const place = placeOf(issue.path)
-    if (placesAbove(issue.path).some((above) => tooLong.has(above))) continue
+    if (above[at]!.some((list) => tooLong.has(list))) continue
     if (isListBound(issue, 'too_small') && withFaultsBelow.has(place)) continue
     const before = kept.get(place)
     if (before === undefined || rank(issue) < rank(before)) kept.set(place, issue)

@@ -60,6 +60,8 @@ test('a feed is previewed and added, its post names it, and it is paused, change
   await expect.poll(async () => (await ask('GET', '/v1/feeds')).body[0].mode).toBe('queue')
   expect((await ask('GET', '/v1/feeds')).body[0].social_account_ids).toEqual([account])
   await page.unroute('**/api/v1/social-accounts')
+  // Else Escape would close this dialog, and not the list's.
+  await change.waitFor({ state: 'hidden' })
   await page.keyboard.press('Escape')
   await page.click('summary:has-text("Hello")')
   await page.waitForSelector('text=From the feed A blog')

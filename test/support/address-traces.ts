@@ -3,7 +3,7 @@
  * look finds them all: as text, in hexadecimal, as a number, and as bytes in either order.
  */
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 /** A household's and a machine's: `91.17.203.7`, `2a02:8070:5e1b:93c7::7`. */
 export const ipv4Of = (last: number) => `91.17.203.${last}`
@@ -59,26 +59,37 @@ const chunkBytes = 1024 * 1024
 const overlapBytes = 64
 const zeros = Buffer.alloc(chunkBytes)
 
-/** Searches every file below the folder; a file that goes meanwhile has no traces. */
+/** Searches every file below the folder; a file or a folder that goes meanwhile has no traces. */
 export function tracesInFiles(folder: string): { traces: Trace[]; files: number } {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const traces = entries.flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name)
-    return [...tracesIn(Buffer.from(entry.name), `the name of ${path}`), ...tracesInFile(path)]
+  const paths = filesBelow(folder)
+  const traces = paths.flatMap((path) => [
+    ...tracesIn(Buffer.from(basename(path)), `the name of ${path}`),
+    ...tracesInFile(path),
+  ])
+  return { traces, files: paths.length }
+}
+
+function filesBelow(folder: string): string[] {
+  return unlessGone(() => readdirSync(folder, { withFileTypes: true }), []).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : []
   })
-  return { traces, files: entries.length }
+}
+
+function unlessGone<T, U>(read: () => T, instead: U): T | U {
+  try {
+    return read()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return instead
+    throw error
+  }
 }
 
 function tracesInFile(path: string): Trace[] {
   const traces: Trace[] = []
   const chunk = Buffer.alloc(chunkBytes)
-  let file: number
-  try {
-    file = openSync(path, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
+  const file = unlessGone(() => openSync(path, 'r'), null)
+  if (file === null) return traces
   try {
     for (let at = 0; ; at += chunkBytes - overlapBytes) {
       const length = readSync(file, chunk, 0, chunkBytes, at)

@@ -6,7 +6,9 @@
 
 import {
   type ContactSums,
+  countEventsOf,
   gatherContacts,
+  type KnownContacts,
   readVisitorsWith,
   sumContacts,
   type TouchParts,
@@ -51,7 +53,7 @@ import { listWorkspacesAmong } from '../../postgres/tables/workspaces/workspaces
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
-import { contactsPerStatement, peopleWorkMax } from '../../schemas/limits/people-limits.ts'
+import { contactsPerStatement, eventsPerContactMax, peopleWorkMax } from '../../schemas/limits/people-limits.ts'
 import type { LeasedStores } from '../fold/fold.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { holdMerging } from './merge.ts'
@@ -59,8 +61,16 @@ import { creditChanges } from './person-credits.ts'
 import { writeConversions } from './tell-conversions.ts'
 import { writeMergedToOutbox } from './write-outbox-rows.ts'
 
-/** @param now milliseconds since 1970 @returns false: more work waits */
-export async function refreshPeople(work: LeasedStores, now: number): Promise<boolean> {
+/**
+ * @param now milliseconds since 1970
+ * @param eventsMax of a contact whose figures are computed
+ * @returns false: more work waits
+ */
+export async function refreshPeople(
+  work: LeasedStores,
+  now: number,
+  eventsMax: number = eventsPerContactMax,
+): Promise<boolean> {
   const { pg, ensureLease } = work
   // In this order: each merge was committed with its work, and the fold's state read later covers all of that work.
   const untold = await listUntoldMerges(pg, peopleWorkMax)
@@ -75,16 +85,12 @@ export async function refreshPeople(work: LeasedStores, now: number): Promise<bo
   if (waiting.length === 0 && added.length === 0 && toTell.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
   await ensureLease()
-  const figures: ContactFigures[] = []
-  const credits: PersonCreditChanges[] = []
+  const computed: ComputedContacts[] = []
   const workspaceIds = await listWorkspacesOfContacts(pg, [...contactIds])
   const keptFrom = keptFromOf(await listWorkspacesAmong(pg, workspaceIds), now)
   const timezones = await timezonesOf(pg, workspaceIds)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
-    await ensureLease()
-    const computed = await computeFigures(work, ids, keptFrom, timezones)
-    figures.push(...computed.figures)
-    credits.push(computed.credits)
+    computed.push(...(await computeContacts(work, ids, { keptFrom, timezones, eventsMax })))
   }
   // The events of these contacts are copied, so their payments can be credited. A crash before the end repeats it.
   const changed = [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))]
@@ -96,8 +102,12 @@ export async function refreshPeople(work: LeasedStores, now: number): Promise<bo
     const told = await writeConversions(tx, work.ch, added, now)
     // Merges lock contacts in an order of their own.
     await holdMerging(tx)
-    await writeFigures(tx, figures, keptFrom)
-    for (const { changed, gone } of credits) {
+    await writeFigures(
+      tx,
+      computed.flatMap(({ figures }) => figures),
+      keptFrom,
+    )
+    for (const { changed, gone } of computed.map(({ credits }) => credits)) {
       for (const some of inPortions(gone, conversionsPerLookUp))
         await writePersonCredits(tx, { changed: [], gone: some })
       for (const some of inPortions(changed, conversionsPerLookUp))
@@ -170,26 +180,57 @@ async function timezonesOf(pg: Queryable, workspaceIds: readonly number[]): Prom
   return new Map(builds.map(({ workspaceId, timezone }) => [workspaceId, timezone]))
 }
 
-/** Figures of contacts, and the credit of their conversions by their touches. */
+interface ComputedContacts {
+  readonly figures: ContactFigures[]
+  /** Of conversions, by the contacts' touches. */
+  readonly credits: PersonCreditChanges
+}
+
+interface ComputeOptions {
+  readonly keptFrom: ReadonlyMap<number, number>
+  readonly timezones: ReadonlyMap<number, string>
+  readonly eventsMax: number
+}
+
+/**
+ * Contacts that have more events together are computed in halves. A contact that has more alone is left out, and keeps its
+ * figures: else it would hold up everybody's.
+ */
+async function computeContacts(
+  work: LeasedStores,
+  ids: readonly number[],
+  options: ComputeOptions,
+): Promise<ComputedContacts[]> {
+  const { pg, ch, ensureLease } = work
+  await ensureLease()
+  const known: KnownContacts = {
+    wanted: await readContactKeys(pg, ids),
+    bindings: await readBindingsOfContacts(pg, ids),
+    findByHash: (hashes) => findContactsByHash(pg, hashes),
+  }
+  if ((await countEventsOf(ch, known)) <= options.eventsMax) return [await computeFigures(work, ids, known, options)]
+  if (ids.length === 1) return []
+  const middle = Math.ceil(ids.length / 2)
+  return [
+    ...(await computeContacts(work, ids.slice(0, middle), options)),
+    ...(await computeContacts(work, ids.slice(middle), options)),
+  ]
+}
+
 async function computeFigures(
   { pg, ch }: LeasedStores,
   ids: readonly number[],
-  keptFrom: ReadonlyMap<number, number>,
-  timezones: ReadonlyMap<number, string>,
-): Promise<{ figures: ContactFigures[]; credits: PersonCreditChanges }> {
-  const wanted = await readContactKeys(pg, ids)
-  const contacts = await gatherContacts(ch, {
-    wanted,
-    bindings: await readBindingsOfContacts(pg, ids),
-    findByHash: (hashes) => findContactsByHash(pg, hashes),
-  })
+  known: KnownContacts,
+  { keptFrom, timezones }: ComputeOptions,
+): Promise<ComputedContacts> {
+  const contacts = await gatherContacts(ch, known)
   const sums = await sumContacts(ch, contacts, { timezones })
   const hasSome = sums.some(({ conversions }) => conversions > 0)
   const touched = hasSome ? await readTouchedConversions(ch, contacts) : []
   const stored = await readCreditsOfContacts(pg, ids)
   return {
-    figures: figuresOf(wanted, sums),
-    credits: creditChanges({ contacts: wanted, touched, stored, keptFrom }),
+    figures: figuresOf(known.wanted, sums),
+    credits: creditChanges({ contacts: known.wanted, touched, stored, keptFrom }),
   }
 }
 

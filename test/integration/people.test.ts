@@ -3,8 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import type { Person } from '../../schemas/resources/person.ts'
 import { setUpApi } from '../support/api.ts'
+import { foldStored } from '../support/figures.ts'
+import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 import { connectProvider, sendEvent } from '../support/revenue.ts'
@@ -33,6 +36,19 @@ async function send(...events: SentEvent[]) {
 }
 const ask = () => askPeople(api, mine)
 const nameOf = ({ email, anonymous_id }: Person) => email ?? anonymous_id
+
+test('a contact with too many events keeps its figures, and holds up nobody else’s', async () => {
+  const events = async () =>
+    Object.fromEntries((await ask().people()).map((person) => [nameOf(person), person.event_count]))
+  await send(identify('a', 0, 'ann@example.com'), identify('b', 0, 'ben@example.com'))
+  await track(ingest, mine, [view('a', 1), view('a', 2), view('b', 1)])
+  await ingest.shipped()
+  await foldStored(stores)
+  while (!(await refreshPeople(workOn(stores), Date.now(), 2)));
+  expect(await events()).toEqual({ 'ann@example.com': 1, 'ben@example.com': 2 })
+  await send(view('a', 3), view('b', 2))
+  expect(await events()).toEqual({ 'ann@example.com': 4, 'ben@example.com': 3 })
+})
 
 test('an identified browser is one known person, with all that it did before, and no row of its own', async () => {
   await send(

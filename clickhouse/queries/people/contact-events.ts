@@ -65,6 +65,29 @@ export async function gatherContacts(
   return { times, wanted, others: found.filter(({ contactId }) => !ids.has(contactId)) }
 }
 
+/** About how many events may be these contacts'. A browser's count whosever they are. A copy made again counts once. */
+export async function countEventsOf(
+  ch: Pick<ClickHouse, 'query'>,
+  { wanted, bindings }: Pick<KnownContacts, 'wanted' | 'bindings'>,
+): Promise<number> {
+  const browsers = pairsIn(
+    bindings.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
+    'browser',
+  )
+  const emails = pairsIn(
+    wanted.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
+    'email',
+  )
+  const [row] = await ch.query<{ events: number }>(
+    `SELECT uniq(id) AS events FROM person_events
+     WHERE known_by = 'visitor' AND (workspace_id, hash) IN ${browsers.sql}
+       OR known_by = 'email' AND (workspace_id, hash) IN ${emails.sql}`,
+    { ...browsers.params, ...emails.params },
+    { deadlineMs: foldDeadlineMs },
+  )
+  return row!.events
+}
+
 /** E-mails of events of these browsers. */
 function readEmailsOf(
   ch: Pick<ClickHouse, 'query'>,

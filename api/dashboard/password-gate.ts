@@ -51,6 +51,10 @@ export function makePasswordGate({ signInLimiter, proxies, knownBrowsers }: Gate
       const reply = await pass()
       if (reply.status === 303) await signInLimiter.giveBack(address)
       return reply
+    } catch (error) {
+      // A store was away: a wrong password is answered before one can be.
+      await signInLimiter.giveAllBack(tried)
+      throw error
     } finally {
       checks -= 1
     }

@@ -37,6 +37,7 @@ export async function sweepMedia(
     if (since === undefined || stopping?.aborted) continue
     const older = await storage.olderFiles(workspaceId, orphanAgeMs, since, stopping)
     for (const some of inPortions(older, mediaSweepFilesEach)) {
+      if (stopping?.aborted) return { drafts, files }
       const known = await findMediaBytes(pg, workspaceId, some)
       for (const orphan of some.filter((file) => !known.some((other) => other.equals(file)))) {
         if (stopping?.aborted) return { drafts, files }

@@ -70,18 +70,18 @@ export function makeSender(
 
   async function deliver(events: readonly unknown[]): Promise<void> {
     const body = JSON.stringify({ tracking_key: trackingKey, [route.member]: events })
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     for (let attempt = 0; ; attempt++) {
       // Once a batch has failed for good, the others are not waited for.
       if (signal.aborted || failure !== undefined) throw new CommandFailed('interrupted')
       const outcome = await post(url, body, agent)
       if ('answer' in outcome) {
-        lastTaken = Date.now()
+        lastTaken = performance.now()
         count(events.length, outcome.answer)
         return
       }
       counts.retries++
-      if (Date.now() - Math.max(lastTaken, startedAt) > patienceMs)
+      if (performance.now() - Math.max(lastTaken, startedAt) > patienceMs)
         throw new CommandFailed(`gave up on ${url}: ${outcome.reason}`)
       if (attempt === 0) progress.running(`waiting: ${outcome.reason}`)
       const wait = Math.max(outcome.waitMs, backoffMs(attempt, retryFirstMs, retryMaxMs))

@@ -66,9 +66,13 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
   await page.click(`${panel} >> text=Pages on Google`)
   await expect.poll(rows).toEqual(['/shoes602.3', `${root}/302.3`])
   await page.focus(`${panel} .row >> nth=0`)
+  const goOn = await holdRequests(page, '**/api/v1/analytics/search?*')
   await page.keyboard.press('Enter')
-  await expect.poll(rows).toEqual(['shoes202.3'])
   await page.waitForSelector(`${panel} h2:focus:has-text("Search terms of /shoes")`)
+  // Those of all pages don't stand under it meanwhile.
+  expect(await rows()).toEqual([])
+  goOn()
+  await expect.poll(rows).toEqual(['shoes202.3'])
   // Its words stand in one line of text, not apart.
   expect(await page.evaluate(`getComputedStyle(document.querySelector('${panel} h2')).display`)).toBe('block')
   expect(await violations(page)).toEqual([])

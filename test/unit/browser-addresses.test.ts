@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 /** A page that has been loaded. @returns its acts, and what leads to another address of it */
-function load(path: string, { responseStatus = 200, meta = '', loadedAs = path } = {}) {
+function load(path: string, { responseStatus = 200, meta = '', loadedAs = path, from = '' } = {}) {
   vi.useFakeTimers()
   const acts: Parameters<Act>[] = []
   const listeners: Record<string, () => void> = {}
@@ -25,7 +25,7 @@ function load(path: string, { responseStatus = 200, meta = '', loadedAs = path }
   vi.stubGlobal('history', { pushState() {}, replaceState() {} })
   vi.stubGlobal('performance', { getEntriesByType: () => [{ name: root + loadedAs, responseStatus }] })
   vi.stubGlobal('document', {
-    referrer: '',
+    referrer: from && root + from,
     querySelector: () => (meta === '' ? null : { getAttribute: () => meta }),
   })
   vi.stubGlobal('addEventListener', (type: string, listener: () => void) => {
@@ -55,6 +55,12 @@ test('the server’s answer counts for a page whose campaign was taken away mean
   const gone = { responseStatus: 410, loadedAs: '/gone?utm_source=news' }
   expect(load('/gone', gone).acts).toEqual([['not_found', { path: '/gone' }]])
   expect(load('/home', gone).acts).toEqual([])
+})
+
+test('a missing page that led to itself makes the next page no missing one', () => {
+  const { acts, go } = load('/gone', { responseStatus: 404, from: '/gone?utm_source=menu' })
+  go('/home')
+  expect(acts).toEqual([])
 })
 
 test('another search is told of, the next page of a result is not', () => {

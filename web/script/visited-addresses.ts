@@ -28,8 +28,11 @@ export function watchAddresses(
 
   const look = guard(() => {
     const { href, pathname: path } = location
-    // A link to a part of a missing page leads to no other page.
-    if (pageNameOf(href) === pageNameOf(before)) return
+    // A link to a part of a missing page leads to no other page. A page that led to itself was told of before.
+    if (pageNameOf(href) === pageNameOf(before)) {
+      status = undefined
+      return
+    }
     const [search_term, previous] = [termOf(href, names), termOf(before, names)]
     // The next page of a result is no other search.
     if (isSearchWanted && search_term && search_term !== previous) act('site_search', { search_term })

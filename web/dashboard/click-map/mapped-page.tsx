@@ -29,8 +29,9 @@ export function MappedPage(props: MapProps) {
   const { page } = props
   // Ids begin at 1: there is nothing before the first.
   const after = page.chunk_id > 1 ? `&after_id=${page.chunk_id - 1}` : ''
-  const { answer, failure } = useAnswer<ReplayPage>(`/replays/${page.replay_id}?limit=1${after}`, { againMs: seldomMs })
-  if (answer === undefined && !failure?.isMissing) {
+  const question = `/replays/${page.replay_id}?limit=1${after}`
+  const { answer, failure, isStale } = useAnswer<ReplayPage>(question, { againMs: seldomMs })
+  if ((answer === undefined || isStale) && !failure?.isMissing) {
     return failure ? <Failure {...failure} /> : <p class="empty awaited">Reading the page…</p>
   }
   const chunk = answer?.chunks.find(({ id }) => id === page.chunk_id)

@@ -1,5 +1,5 @@
 /** Events over time, by name or by a value of a property. Range, filters and all that is chosen stand in the address. */
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { EventNames } from '../../../schemas/resources/event-names.ts'
 import { countEnded } from '../charts/chart-frame.ts'
 import { AwaitedChart, SeriesChart } from '../charts/series-chart.tsx'
@@ -7,6 +7,7 @@ import { Choice } from '../parts/choice.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { useAnswer } from '../requests/query.ts'
 import { serverNow, todayIn } from '../requests/request.ts'
+import { useAnswered } from '../requests/use-answered.ts'
 import type { PageProps } from '../shell/lazy-page.tsx'
 import { isShared } from '../shell/shared-page.ts'
 import { useOverviewKeys } from '../shell/shortcuts.tsx'
@@ -52,10 +53,8 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
 
   const { figure } = events
   const { answer, failure, isStale } = useAnswer<EventNames>(eventsQuestionOf(view, events), { againMs })
-  /** Divides the rows of the answer, which doesn't name it. */
-  const divided = useRef(events.property)
-  if (!isStale) divided.current = events.property
-  const isThis = answer !== undefined && divided.current === events.property && isOfThese(answer, events)
+  const divided = useAnswered(events.property, isStale)
+  const isThis = answer !== undefined && divided === events.property && isOfThese(answer, events)
   const shown = isThis ? answer : undefined
   const lines = shown && linesOf(shown)
   const chosen = lines && chosenLines(lines, events)

@@ -6,6 +6,7 @@ import { Failure } from '../parts/failure.tsx'
 import { number, percent } from '../parts/format.ts'
 import { PageLink } from '../parts/page-link.tsx'
 import { useAnswer } from '../requests/query.ts'
+import { useAnswered } from '../requests/use-answered.ts'
 import { isShared } from '../shell/shared-page.ts'
 import { listQuestionOf, pageOf, shownValue, type View, withPage } from '../view/address.ts'
 import { namelessOf } from './list-kinds.ts'
@@ -23,7 +24,8 @@ interface PageFlowProps {
 export function PageFlowPanel({ view, go, navigate }: PageFlowProps) {
   const page = pageOf(view)
   const question = page === undefined ? undefined : `/analytics/flow?${listQuestionOf(view)}`
-  const { answer, failure, isComing, isStale } = useAnswer<PageFlow>(question, { againMs })
+  const { answer: newest, failure, isStale } = useAnswer<PageFlow>(question, { againMs })
+  const answer = useAnswered(page, isStale) === page ? newest : undefined
   const heading = useRef<HTMLHeadingElement>(null)
   const isGoingOn = useRef(false)
   // The row that was chosen may be gone: the keyboard goes on from the next page’s name.
@@ -51,7 +53,7 @@ export function PageFlowPanel({ view, go, navigate }: PageFlowProps) {
         <span class="label">Views</span>
       </h2>
       {failure && <Failure {...failure} />}
-      {isComing && <p class="empty awaited">…</p>}
+      {answer === undefined && !failure && <p class="empty awaited">…</p>}
       {answer?.views === 0 && <p class="empty">Nothing in this range.</p>}
       {answer !== undefined && answer.views > 0 && (
         <>

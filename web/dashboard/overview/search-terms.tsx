@@ -8,6 +8,7 @@ import { Failure, Refusal } from '../parts/failure.tsx'
 import { changeOf, daysInWords, number, percent } from '../parts/format.ts'
 import { saveFile } from '../parts/save-file.ts'
 import { fetchOnce, useAnswer } from '../requests/query.ts'
+import { useAnswered } from '../requests/use-answered.ts'
 import { useRefusal } from '../requests/use-refusal.ts'
 import { readStored, writeStored } from '../shell/local-storage.ts'
 import { searchQuestionOf, type View } from '../view/address.ts'
@@ -31,6 +32,7 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
   const { refusal, done } = useRefusal()
   const path = `/analytics/search?${searchQuestionOf(view, chosen && { [chosen.of]: chosen.key })}`
   const { answer, failure, isStale } = useAnswer<SearchTerms>(path, { againMs })
+  const isThis = useAnswered(chosen, isStale) === chosen
   const panel = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
     if (answer) writeStored(heightPlace(workspaceId), String(panel.current?.offsetHeight ?? 0))
@@ -47,7 +49,7 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
   }
   if (answer.state === 'not_connected') return null
   const of = (chosen ? chosen.of === 'query' : isOfPages) ? 'page' : 'query'
-  const rows = rowsOf(answer, of)
+  const rows = isThis ? rowsOf(answer, of) : []
   const { totals, previous } = answer
   const saveAll = async () => {
     const sent = await fetchOnce<SearchTerms>(`${path}&limit=${searchListRowsMax}`)
@@ -87,18 +89,21 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
       )}
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
-      {rows.length === 0 && <p class="empty">Nothing in this range.</p>}
+      {rows.length === 0 && <p class="empty">{isThis ? 'Nothing in this range.' : '…'}</p>}
       <ul>
         {rows.map((row) => (
           <Row key={row.key} of={of} row={row} all={totals.clicks} choose={chosen ? undefined : choose} />
         ))}
       </ul>
-      <p class="note">
-        {number(totals.clicks)} clicks{previous && <Changed now={totals.clicks} before={previous.clicks} />} of{' '}
-        {number(totals.impressions)} impressions
-        {previous && <Changed now={totals.impressions} before={previous.impressions} />} on Google. {latenessOf(answer)}
-        {answer.lists_cut && ' Some days have more terms than are kept.'}
-      </p>
+      {isThis && (
+        <p class="note">
+          {number(totals.clicks)} clicks{previous && <Changed now={totals.clicks} before={previous.clicks} />} of{' '}
+          {number(totals.impressions)} impressions
+          {previous && <Changed now={totals.impressions} before={previous.impressions} />} on Google.{' '}
+          {latenessOf(answer)}
+          {answer.lists_cut && ' Some days have more terms than are kept.'}
+        </p>
+      )}
     </section>
   )
 }

@@ -1,7 +1,8 @@
 /** Rows of a list, newest first, a page at a time. The page is asked again as any answer is. */
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { type Asked, useAnswer } from '../requests/query.ts'
+import { useAnswered } from '../requests/use-answered.ts'
 import { entryState, updateEntryState } from '../shell/history-entries.ts'
 
 interface PagesOf<Row> {
@@ -38,8 +39,7 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
   )
   const { answer, isStale } = asked
   // While another page of the same list is awaited, the one before stays, and isn't wrong.
-  const shown = useRef(path)
-  if (!isStale) shown.current = path
+  const shown = useAnswered(path, isStale)
   const last = answer?.length === each ? answer.at(-1) : undefined
   const isPastEnd = cursors.length > 0 && answer?.length === 0
   const goOn = () => {
@@ -59,7 +59,7 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
   return {
     ...asked,
     answer: isPastEnd ? undefined : answer,
-    isStale: shown.current !== path,
+    isStale: shown !== path,
     isAwaited: isStale,
     pager,
   }

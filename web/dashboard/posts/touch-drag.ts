@@ -72,7 +72,7 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     addEventListener('pointercancel', leave, { signal })
     addEventListener('touchmove', keepStill, { signal, passive: false })
     addEventListener('contextmenu', keepStill, { signal })
-    // The finger's end comes after the pointer's. Where the browser takes the finger, there is none.
+    // The finger's end comes after the pointer's. Where the browser takes the finger it is cancelled; a pen may have neither.
     const lifted = new AbortController()
     const lift = (event: Event) => {
       if (event.type === 'touchend') keepStill(event)
@@ -80,6 +80,7 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     }
     for (const end of ['touchend', 'touchcancel'])
       addEventListener(end, lift, { signal: lifted.signal, passive: false })
+    addEventListener('pointerdown', lift, { signal: lifted.signal, capture: true })
   }
 }
 

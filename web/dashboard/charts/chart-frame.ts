@@ -156,9 +156,11 @@ function timeOf(buckets: readonly ChartBucket[], at: number, timeZone: string): 
 
 /** How many buckets are over: the one that holds the present isn't. */
 export function countEnded(buckets: readonly ChartBucket[], asOf: string): number {
-  const nowIsh = Date.parse(asOf) - answeredWithinMs
-  const at = buckets.findIndex(({ end }) => Date.parse(end) > nowIsh)
-  return at === -1 ? buckets.length : at
+  const now = Date.parse(asOf)
+  const ended = buckets.findIndex(({ end }, at) => {
+    return Date.parse(end) > (at === buckets.length - 1 ? now - answeredWithinMs : now)
+  })
+  return ended === -1 ? buckets.length : ended
 }
 
 /** A range that ends now ends a little after the moment that its figures are of. */

@@ -1,7 +1,7 @@
 /** Clicks, submissions and what keeps svc.js from recording them. */
 import { expect, test } from 'vitest'
 import { setUpSurface } from '../support/tracking-surface.ts'
-import { root, shop, startVisit, visitShop } from '../support/visits.ts'
+import { root, shop, startVisit, untilLate, visitShop } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
@@ -35,6 +35,7 @@ test('link, outbound, button and control clicks are captured, with what was clic
   await visit.expectSent('pageview', 2)
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview', 3)
+  await untilLate(visit)
   await visit.page.click('#outside')
   const [outbound] = await visit.expectSent('outbound_click')
   expect(JSON.stringify(outbound!.properties)).toContain('http://other.example/tides?x=1')
@@ -164,6 +165,7 @@ test('a button within a link is a click on the link, which the browser follows',
     '/': { main: '<a href="/next"><button type="button">Next</button></a>' },
     '/next': {},
   })
+  await untilLate(visit)
   await visit.page.click('button')
   const [click] = await visit.expectSent('link_click')
   expect(click!.properties).toEqual({ href: `${root}/next`, text: 'Next' })
@@ -175,6 +177,8 @@ test('a page that was opened with a password in its address sends it with no cli
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': { main: '<a href="/next">Next</a>' }, '/next': {} })
   await visit.page.goto(`http://ada:hunter2@${shop}/`)
+  // The next page comes at once: a click before the second file is there would go with its page.
+  await untilLate(visit)
   await visit.page.click('a')
   const [click] = await visit.expectSent('link_click')
   expect(click!.properties).toEqual({ href: `${root}/next`, text: 'Next' })

@@ -89,7 +89,7 @@ test('an account is connected once its token is right, publishes, and is connect
   await page.click('dialog .danger')
   await row.filter({ hasText: 'disconnected' }).waitFor()
   expect(await row.getByText('Disconnect', { exact: true }).count()).toBe(0)
-}, 180_000)
+})
 
 test('an account is connected by signing in at its server, publishes, and the address keeps no code', async (context) => {
   const page = await signIn(context, '/dashboard/settings')
@@ -119,7 +119,7 @@ test('an account is connected by signing in at its server, publishes, and the ad
   expect((await endedPost(ask, post)).status).toBe('published')
   await publisher.close()
   expect(instance.statuses.at(-1)?.text).toBe('Hello after signing in')
-}, 180_000)
+})
 
 test('a page is chosen by keyboard after signing in at LinkedIn; the form waits until it is known who signs in where', async (context) => {
   const { client_id: id, client_secret: secret } = linkedinApp
@@ -150,4 +150,4 @@ test('a page is chosen by keyboard after signing in at LinkedIn; the form waits 
   await page.waitForSelector('[role="status"]:has-text("the-shop on LinkedIn is connected.")')
   expect(server.faults).toEqual([])
   await Promise.all([server.close(), there.close()])
-}, 180_000)
+})

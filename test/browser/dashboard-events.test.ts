@@ -90,6 +90,10 @@ test('the chart has the figures of the API, and the chosen rows stay with a relo
   // The first day is cut, and is a day nevertheless.
   const [from, to] = [3, 1].map((days) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10))
   await goWithin(page, `/dashboard/events?interval=day&start=${from}T20:00&end=${to}T00:00`)
+  // The chart is drawn anew a moment after the table: before that the pointer would be over the one of weeks.
+  await page.waitForSelector('main:not([aria-busy="true"])')
+  const [, line] = (await charted(page))[0]!
+  await page.waitForSelector(`.chart .u-series:nth-child(2) .u-label:text-is(${JSON.stringify(line)})`)
   await page.hover('.chart .u-over', { position: { x: 1, y: 50 } })
   await expect.poll(() => page.textContent('.u-legend .u-value')).toMatch(/^\w+, \w+ \d+$/)
 })

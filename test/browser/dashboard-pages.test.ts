@@ -93,6 +93,7 @@ const questions = filters.flatMap((one, a) =>
 )
 
 test('what stands on the screen is what the API says, by ranges and filters', async (context) => {
+  await onOneDay()
   const page = await signIn(context)
   await ready(page)
   for (const question of questions) {
@@ -129,6 +130,7 @@ test('what stands on the screen is what the API says, by ranges and filters', as
 })
 
 test('each card is a tab of the chart, whose values are the API’s', async (context) => {
+  await onOneDay()
   const { traffic_series = [] } = await asked<AnalyticsOverview>('overview?days=7')
   const values = <Name extends keyof (typeof traffic_series)[number]>(name: Name) =>
     traffic_series.map((point) => point[name])
@@ -165,6 +167,7 @@ test('each card is a tab of the chart, whose values are the API’s', async (con
 })
 
 test('by keyboard alone: a tab of a list, its details searched, sorted and filtered by, the range moved', async (context) => {
+  await onOneDay()
   const page = await signIn(context)
   await ready(page)
   await page.keyboard.press('Tab')
@@ -192,6 +195,8 @@ test('by keyboard alone: a tab of a list, its details searched, sorted and filte
     await page.keyboard.press('Enter')
     await page.focus('dialog input')
     for (const key of ['Space', 'Escape', 'd']) await page.keyboard.press(key)
+    // Until it has gone, its button opens nothing.
+    await page.waitForSelector('dialog', { state: 'detached' })
   }
   await turnKeys()
   expect(new URL(page.url()).search).toBe('')

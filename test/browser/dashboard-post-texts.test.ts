@@ -41,7 +41,7 @@ test('each network of a post gets links of its own where that is asked for, in t
   await page.click('button:text-is("Track the links")')
   await expect.poll(() => page.getByLabel('First comment').inputValue()).toContain('/l/')
   // The texts are shown, and saved a moment later.
-  await page.waitForSelector('button:text-is("Track the links"):enabled')
+  await page.waitForSelector('button[aria-disabled="false"]:text-is("Track the links")')
   await look(page, 'track-links')
 
   const { body: made } = await ask<Made[]>('GET', '/v1/links')

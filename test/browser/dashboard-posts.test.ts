@@ -104,7 +104,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   for (let i = 0; i < 2; i++) {
     await page.click('button:text-is("Save")')
     await page.waitForSelector('[role="alert"]:has-text("at most 1000 characters")')
-    await page.waitForSelector('button:text-is("Save"):enabled')
+    await page.waitForSelector('button[aria-disabled="false"]:text-is("Save")')
   }
   expect(await posts()).toMatchObject([{ title: 'Launch' }])
   await page.fill(altText, 'A black dot')
@@ -135,6 +135,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   expect(Date.parse(post!.scheduled_at!)).toBeGreaterThan(pressedAt - 60_000)
   expect(Date.parse(post!.scheduled_at!)).toBeLessThan(Date.now() + 60_000)
   await page.click('text=Unschedule')
+  await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
   await page.click('text=Edit')
   await page.uncheck('input[type="checkbox"]')
   page.once('dialog', (dialog) => dialog.accept())
@@ -529,7 +530,7 @@ test('a new post that is scheduled while its editor writes on is changed as a sc
   letGo()
   await page.click('form button:text-is("Save")')
   await page.waitForSelector('form.editor', { state: 'detached' })
-  expect(await page.locator('summary:has-text("Written on")').textContent()).toContain('scheduled')
+  await page.waitForSelector('summary:has-text("Written on"):has-text("scheduled")')
   const { body } = await ask<{ title: string; tags: string[] }[]>('GET', '/v1/posts')
   expect(body.find(({ title }) => title === 'Written on')).toMatchObject({ status: 'scheduled', tags: ['late'] })
 })
@@ -634,6 +635,8 @@ test('saved texts are written in the editor and put where the cursor is, by keys
   await ask('POST', '/v1/snippets', { name: 'Bye <b>', text: '\n— 𝒜nn <b>' })
   const page = await signIn(context, '/dashboard/posts')
   await page.click('text=Write a post')
+  // A frame after the form it takes the focus, from whatever else has it by then.
+  await page.waitForSelector('label:has-text("Title") input:focus')
   const caption = page.getByLabel('Caption', { exact: true })
   await caption.fill('Come soon')
   await caption.press('Home')
@@ -656,6 +659,8 @@ test('saved texts are written in the editor and put where the cursor is, by keys
   await page.waitForSelector('dialog li:has-text("Aa tags"):has-text("#one #two")')
   expect(await violations(page)).toEqual([])
   await page.keyboard.press('Escape')
+  // The button has the focus at once, and is given it once more as the dialog goes.
+  await page.waitForSelector('dialog', { state: 'detached' })
 
   await isFocused('Insert a saved text')
   await page.keyboard.press('ArrowDown')

@@ -4,6 +4,7 @@ import type { Retention } from '../../schemas/resources/retention.ts'
 import { setUpApi } from '../support/api.ts'
 import { goBy, goWithin, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { addEvents } from '../support/fold.ts'
+import { onOneDay } from '../support/one-day.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -11,6 +12,8 @@ const weekMs = 7 * 86_400_000
 
 /** Four come first five weeks ago, of whom two come back a week later and one today. Two more come two weeks ago, and one today. */
 beforeAll(async () => {
+  // Nor does a week end meanwhile.
+  await onOneDay()
   const visits = [
     ...[1, 2, 3, 4].map((visitor) => ({ visitor, weeks: 5 })),
     ...[1, 2].map((visitor) => ({ visitor, weeks: 4 })),

@@ -24,6 +24,7 @@ import {
 } from '../support/dashboard.ts'
 import { generateNext } from '../support/generate-profile.ts'
 import { setUpApps } from '../support/oauth.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -287,6 +288,8 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.focus('dialog button[type="submit"]')
   await page.keyboard.press('Enter')
   await page.waitForSelector(`${list('API keys')} pre:has-text("svc_sk_")`)
+  // The key stands there before the list is read anew, for which the dialog waits: held, it would wait for good.
+  await page.waitForSelector('dialog', { state: 'detached' })
   // Answers that come late: fields are held meanwhile, and no secret is lost behind the next.
   const letGo = await holdRequests(page, '**/api/v1/api-keys')
   for (const name of ['second', 'third']) {
@@ -346,6 +349,8 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   const keptDays = () =>
     stores.pg.query('SELECT retention_days AS days FROM workspaces WHERE id = $1', [mine.workspaceId])
   await expect.poll(keptDays).toEqual([{ days: 200 }])
+  // The page and this test name the same first day.
+  await onOneDay('Asia/Kolkata')
   await page.reload()
   await page.waitForSelector(`${list('Workspace')} dd:has-text("as long as the plan allows")`)
   await page.click(`${list('Workspace')} >> text=Change`)
@@ -356,6 +361,8 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.waitForSelector(`dialog:has-text("Analytics before ${firstKept.format(Date.now() - 6 * 86_400_000)}")`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${list('Workspace')} dd:has-text("7 days")`)
+  // It waits for the name at the top, too, and nothing else takes the focus meanwhile.
+  await page.waitForSelector('dialog', { state: 'detached' })
 
   await page.focus('text=Add an endpoint')
   await page.keyboard.press('Enter')
@@ -568,7 +575,9 @@ test('a report is sent on demand, and the page says how that ended', async (cont
   await page.click(`${row} >> text=Send one now`)
   await page.waitForSelector(`${row}:has-text("is being sent")`)
   expect(await page.isDisabled(`${row} >> text=Send one now`)).toBe(true)
-  await stores.pg.query("UPDATE report_recipients SET asked_state = 'failed', asked_failure = 'EAUTH 535'")
+  await stores.pg.query(
+    "UPDATE report_recipients SET asked_at = now(), asked_state = 'failed', asked_failure = 'EAUTH 535'",
+  )
   await page.waitForSelector(`${row} .bad:has-text("EAUTH 535")`)
   await page.click(`${row} >> text=Send one now`)
   await page.waitForSelector(`${list('Reports by e-mail')} [role="alert"]:has-text("less than a minute ago")`)

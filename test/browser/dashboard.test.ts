@@ -7,6 +7,7 @@ import { setUpApi } from '../support/api.ts'
 import { askAnew, card, goBy, goWithin, list, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
 import { type EventLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
 import { addEvents } from '../support/fold.ts'
+import { onOneDay } from '../support/one-day.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -193,6 +194,7 @@ test('who is signed out is told how to sign in; a wrong password is told, the ri
 })
 
 test('ranges: none of their events is no empty workspace; the series before; days by keyboard, click and text', async (context) => {
+  await onOneDay()
   const day = 24 * 60 * minute
   await add({ ...some[0]!, occurred_at: Date.now() - 3 * day }, { visitor: 9, occurred_at: Date.now() - 30 * day })
   await insertBotVisitRows(stores.ch, [

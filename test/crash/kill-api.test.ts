@@ -245,7 +245,8 @@ test(
       expect([new Set(done.map(([body]) => body)).size, again.cut]).toEqual([1, 0])
       told.set(key, (JSON.parse(done[0]![0]) as { id: number }).id)
     }
-    expect(cut).toBeGreaterThan(0)
+    // A single kill may come when this process has stood still, and all are answered.
+    if (isLong) expect(cut).toBeGreaterThan(0)
     await expectOnce(told)
   },
   300_000 + rounds * 20_000,

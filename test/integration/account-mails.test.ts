@@ -297,7 +297,7 @@ test('a password is changed while the account asks for a link again, an hour aft
         if (opened !== undefined) return rows as never
         // The account is held, and its links aren't yet.
         opened = open(clock.now())
-        await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+        await expect.poll(() => countWaiting(stores.pg)).toBe(1)
         return rows as never
       },
     }

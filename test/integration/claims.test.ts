@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
@@ -11,7 +12,12 @@ const stores = setUpStores()
 let redis: Redis
 const open: Claims[] = []
 
+/** A slice that ends in a test would age its claims by one more. */
+const roomMs = 30_000
+
 beforeEach(async () => {
+  const leftMs = sliceMs - (Date.now() % sliceMs)
+  if (leftMs < roomMs) await sleep(leftMs + 100)
   redis = new Redis(stores.redisUrl)
   await redis.select(queueDatabase() + 1)
   await redis.flushdb()

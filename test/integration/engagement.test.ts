@@ -51,10 +51,10 @@ const later = () => {
 test('a post shows what its networks say as of the last read, and their sums; a simulated one says nothing', async () => {
   const network = await startBluesky()
   const other: number = (await connectBluesky(stores, mine, network)).json.id
-  const clock = fixedClock(Date.now() + 14 * minute)
-  const reader = engagementReader(stores, clock)
   const simulated = await makeAccount(stores, mine.workspaceId, 'threads')
   const post = await publish([await connect(), other, simulated])
+  const clock = fixedClock(Date.now() + 14 * minute)
+  const reader = engagementReader(stores, clock)
   await reader.read()
   expect([asked(), await readMeasured(ask, post)]).toMatchObject([[], { engagement: nothing }])
 

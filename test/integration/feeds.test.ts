@@ -525,7 +525,7 @@ test('a feed is deleted while somebody changes two of its posts, in whatever ord
   const deleted = await stores.pg.transaction(async (tx) => {
     await lockPost(tx, mine.workspaceId, first!)
     const asked = ask('DELETE', `/v1/feeds/${id}`)
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     await lockPost(tx, mine.workspaceId, second!)
     return [asked]
   })
@@ -541,7 +541,7 @@ test('an app that is deleted while it adds a feed is told that it is out', async
     await tx.query('DELETE FROM api_keys WHERE id = $1', [id])
     // Its use is noted beside it, and waits as well.
     const added = asking(api, () => apiKey)('POST', '/v1/feeds', { url: receiver.url })
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(2)
     return [added]
   })
   expect((await asked[0]!).status).toBe(401)

@@ -114,17 +114,23 @@ test('a form of an unknown link is 404, one that is too long 413, and one withou
 })
 
 test('after too many wrong passwords even the right one waits, and other links wait for none of them', async () => {
-  const [link, open] = [await makeClosed(), await makeLink(stores, ingest.workspaceId, null)]
-  let isCompared = false
-  const tries = Array.from({ length: linkPasswordTriesOfNetworkMax }, (_, at) =>
-    submit(link.attribution_key, { password: `${at}` }),
-  )
-  const comparing = Promise.all(tries).finally(() => {
-    isCompared = true
-  })
+  const open = await makeLink(stores, ingest.workspaceId, null)
   expect((await ask(open.attribution_key)).status).toBe(302)
-  expect(isCompared).toBe(false)
-  expect(new Set((await comparing).map(({ status }) => status))).toEqual(new Set([403]))
+  let link: TrackedLink
+  let isAnsweredFirst: boolean
+  // Where the machine stood still, all were compared by then: another link's then.
+  do {
+    link = await makeClosed()
+    const { attribution_key: key } = link
+    let isCompared = false
+    const tries = Array.from({ length: linkPasswordTriesOfNetworkMax }, (_, at) => submit(key, { password: `${at}` }))
+    const comparing = Promise.all(tries).finally(() => {
+      isCompared = true
+    })
+    expect((await ask(open.attribution_key)).status).toBe(302)
+    isAnsweredFirst = !isCompared
+    expect(new Set((await comparing).map(({ status }) => status))).toEqual(new Set([403]))
+  } while (!isAnsweredFirst)
   const { status, header, text } = await submit(link.attribution_key, { password })
   expect([status, text.includes('Too many wrong passwords')]).toEqual([429, true])
   expect(Number(header('Retry-After'))).toBeGreaterThan(800)

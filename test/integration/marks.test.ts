@@ -310,7 +310,8 @@ describe.each(isLong ? [1, 2] : [2])('of the service itself, with %i threads tha
          FROM segment_leases_taken WHERE updated_at > now() - interval '10 seconds' AND first_segment > $1`,
         [first],
       )
-      const at = Math.min(...leases.map((lease) => lease.at))
+      // A thread that stood still for as long promises nothing.
+      const at = leases.length < workers ? 0 : Math.min(...leases.map((lease) => lease.at))
       // Both clocks are this machine's, and an answer is heard of after it was given.
       const before = answered.filter((event) => event.at + 1 < at)
       const isBelow = (id: number) => leases.some(({ from, through }) => id >= from && id <= through)

@@ -303,7 +303,7 @@ test('a member changes the own password and is removed at once, one after the ot
       const answer = await rows
       if (removed === undefined) {
         removed = owner('DELETE', `/members/${id}`)
-        await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+        await expect.poll(() => countWaiting(stores.pg)).toBe(1)
       }
       return answer
     }
@@ -324,7 +324,7 @@ test.each([
   const signedIn = await stores.pg.transaction(async (tx) => {
     await close(tx, id)
     const asked = post('/dashboard/sign-in', { email, password: memberPassword })
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     return [asked]
   })
   const { status, body } = await askAs(cookieOf(await signedIn[0]!))('GET', '/workspace')

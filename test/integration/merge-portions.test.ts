@@ -13,7 +13,7 @@ import { setUpStores } from '../support/stores.ts'
 const stores = setUpStores()
 let hasty: Postgres
 beforeAll(async () => {
-  hasty = connectPostgres(stores.databaseUrl, { deadlineMs: 1_250 })
+  hasty = connectPostgres(stores.databaseUrl, { deadlineMs: 4_000 })
   // Facts take as many milliseconds as their browser says.
   await stores.pg.query(`
     CREATE FUNCTION be_slow() RETURNS trigger AS $$

@@ -113,7 +113,7 @@ test('a session that a link begins while the password is changed ends as well', 
   const begun = await stores.pg.transaction(async (tx) => {
     const session = await signInByLink(tx, link, { browser: null, before: undefined }, Date.now())
     const setting = stores.pg.transaction((own) => setOwnerPassword(own, mine.workspaceId, 'a hash', undefined))
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     return { session, setting }
   })
   await begun.setting
@@ -125,7 +125,7 @@ test('a link that is used while the password is changed opens nothing', async ()
   const opened = await stores.pg.transaction(async (tx) => {
     await tx.query('SELECT FROM owners WHERE id = $1 FOR UPDATE', [mine.ownerId])
     const asked = api.ask(`/dashboard/sign-in?token=${link}`)
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     await setOwnerPassword(tx, mine.workspaceId, 'a hash', undefined)
     return [asked]
   })
@@ -137,7 +137,7 @@ test('of two owners who take one e-mail at once, one gets it, and the other is t
   const set = await stores.pg.transaction(async (tx) => {
     await setOwnerPassword(tx, other.workspaceId, 'a hash', email)
     const late = trySetPassword(password, '--email', email)
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     return [late]
   })
   expect(await set[0]!).toMatchObject({ code: 1, err: expect.stringContaining(`another account has ${email}`) })
@@ -199,7 +199,7 @@ test('tries that come while as many passwords are compared as may be count for n
   const compared = await stores.pg.transaction(async (tx) => {
     await tx.query('SELECT FROM owners WHERE id = $1 FOR UPDATE', [mine.ownerId])
     const asked = Array.from({ length: passwordChecksMax }, () => signIn(email, password, { cookie }))
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(passwordChecksMax)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(passwordChecksMax)
     for (let n = 0; n < signInTriesOfBrowserMax; n++) {
       const busy = await signIn(email, password, { cookie, 'X-Forwarded-For': '203.0.113.10' })
       expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '1'])

@@ -275,7 +275,7 @@ test.each([
   )
   const person = { workspaceId, contactId: contact!.id, email, emailHash: '1', anonymousIds: [], browsers: [] }
   const waiting = async (count: number) => {
-    await expect.poll(() => countWaiting(pg), { timeout: 20_000 }).toBe(count)
+    await expect.poll(() => countWaiting(pg)).toBe(count)
   }
   const begun = await pg.transaction(async (tx) => {
     await tx.query(`SELECT FROM revenue_payments WHERE workspace_id = $1 AND payment = 'b' FOR UPDATE`, [workspaceId])

@@ -14,6 +14,7 @@ import {
 import { serve } from '../support/feeds.ts'
 import { linkedinApp, linkedinToken, member, pageUrn, startLinkedin } from '../support/linkedin-server.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { answerOnce, type Hindrance } from '../support/provider-server.ts'
 import { endedPost, endLimit, failed, reschedule, resultOf, runPublisher, schedulePost } from '../support/publisher.ts'
 import { setUpReceiver } from '../support/receiver.ts'
@@ -313,6 +314,7 @@ test('a second post of the same text, and one that LinkedIn refuses, fail at onc
 })
 
 test('a quota of a day that is used up is waited for until midnight UTC, at most six hours', async () => {
+  await onOneDay()
   const message = 'Resource level throttle MEMBER DAY limit for calls to this resource is reached.'
   on.server.hinder = ({ step }) => (step === postStep ? { status: 429, body: { status: 429, message } } : undefined)
   const id = await schedulePost(ask, { caption: 'Too many', accounts: [await connect()] })

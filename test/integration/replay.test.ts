@@ -133,7 +133,8 @@ describe('a log that is shifted to now', () => {
   test('is whole and counted once when ingest is killed under it and started again', async () => {
     // The log's three and a half days in some five seconds.
     const replaying = replay(log, '--shift-to-now', '--speed', '60000')
-    await delay(1_500)
+    const first = 'SELECT 1 FROM events WHERE workspace_id = {id:UInt32} LIMIT 1'
+    await expect.poll(() => stores.ch.query(first, { id: workspace.workspace_id })).toHaveLength(1)
     await ingest?.stop('SIGKILL')
     await delay(500)
     await start()

@@ -143,7 +143,7 @@ test('a key is made while its workspace begins to require it', async () => {
     await lockWorkspace(tx, workspaceId)
     required = stores.pg.transaction((other) => requireSecondFactor(other, workspaceId, true))
     required.catch(() => {})
-    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 10_000)
+    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 60_000)
     await createApiKey(tx, { workspaceId, name: 'a', scopes: ['posts:read'] })
   })
   expect(await required).toBe(true)

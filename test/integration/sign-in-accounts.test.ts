@@ -380,7 +380,7 @@ test('a session that ends while it begins a sign-in is told so, and the refusal 
   const begun = await stores.pg.transaction(async (tx) => {
     await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [admin.id])
     const asked = admin.ask<Answer>('POST', '/social-accounts/sign-in', ofMastodon(), { 'Idempotency-Key': 'once' })
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
     return [asked]
   })
   expect(said(await begun[0]!)).toEqual([401, 'Not authenticated'])
@@ -404,7 +404,7 @@ test('a repeat that comes while the platform is asked is told so, and gets the a
     return undefined
   }
   const first = finishing()
-  await expect.poll(() => isAsked, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => isAsked).toBe(true)
   const meanwhile = await finishing()
   goOn()
   mastodon.hinder = () => undefined

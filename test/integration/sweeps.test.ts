@@ -266,7 +266,7 @@ test.each<
   await stores.pg.transaction(async (tx) => {
     await renew(tx, workspaceId)
     swept = sweep()
-    await expect.poll(() => countWaiting(stores.pg), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
   })
   expect([await swept, await rowsOf()]).toEqual([0, before])
 })

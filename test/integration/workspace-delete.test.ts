@@ -184,7 +184,7 @@ test('a workspace whose deletion is run twice at once is deleted by one of them,
   await holding(rows.at(-1), async () => {
     await holding(rows[0], () => {
       runs = [run(), run()]
-      return vi.waitFor(async () => expect(ended + (await countWaiting(stores.pg))).toBe(2), 10_000)
+      return vi.waitFor(async () => expect(ended + (await countWaiting(stores.pg))).toBe(2), 60_000)
     })
     await Promise.race(runs)
   })
@@ -221,7 +221,7 @@ test('a deletion lets a change pass that has a row of the workspace and then ask
     await tx.query('SELECT 1 FROM api_keys WHERE workspace_id = $1 FOR UPDATE', [workspaceId])
     deletion = stores.pg.transaction((other) => requestDeletion(other, workspaceId))
     deletion.catch(() => {})
-    await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 10_000)
+    await vi.waitFor(async () => expect(await stores.pg.query(waiting)).toHaveLength(1), 60_000)
     await insertOutbox(tx, workspaceId, 'post.published', {})
   })
   expect(await deletion).toBe(true)
@@ -254,7 +254,7 @@ test.each(imports)('$words adds nothing to a workspace that is deleted meanwhile
   await stores.pg.transaction(async (tx) => {
     await requestDeletion(tx, workspaceId)
     importing = svc(...words, file, '--workspace', String(workspaceId))
-    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 10_000)
+    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 60_000)
   })
   expect(await importing).toMatchObject({ code: 1, err: expect.stringContaining('was deleted meanwhile') })
   expect(await stores.pg.query(`SELECT FROM ${table} WHERE workspace_id = $1`, [workspaceId])).toEqual([])
@@ -269,7 +269,7 @@ test('an export whose workspace is deleted meanwhile fails, and leaves no file',
     const change = { action: 'workspace.delete', resourceId: workspaceId, metadata: {} } as const
     await appendSystemChange(tx, { workspaceId, actorName: 'svc', ...change })
     exporting = svc('events', 'export', '--out', file, '--workspace', String(workspaceId))
-    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 10_000)
+    await vi.waitFor(async () => expect(await countWaiting(stores.pg)).toBe(1), 60_000)
   })
   expect(await exporting).toMatchObject({ code: 1, err: expect.stringContaining('was deleted meanwhile') })
   expect(existsSync(file)).toBe(false)

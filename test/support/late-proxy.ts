@@ -30,7 +30,7 @@ export async function startLateProxy(storeUrl: string, next: () => Lateness) {
     const pass = (to: Socket, chunk: Buffer, lateMs: number) => {
       if (lateMs === 0) return void to.write(chunk)
       underWay++
-      setTimeout(() => {
+      const passLate = () => {
         if (isClientGone && to === store) abandoned++
         to.write(chunk)
         // The store is left alone until it has answered, heard or not.
@@ -38,7 +38,9 @@ export async function startLateProxy(storeUrl: string, next: () => Lateness) {
           underWay--
           endWhenPassed()
         }, 2_000)
-      }, lateMs)
+      }
+      // Where this process stood still, the client's deadline has just passed, too: its end is heard of first.
+      setTimeout(() => setImmediate(passLate), lateMs)
     }
     for (const socket of [client, store]) {
       sockets.add(socket)

@@ -32,7 +32,8 @@ export async function exchange(
   let text = ''
   let closedAfterMs: number | undefined
   const over = new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, waitMs)
+    // What came while this process stood still is heard before its time is over.
+    const timer = setTimeout(() => setTimeout(resolve, 0), waitMs)
     const finish = () => {
       clearTimeout(timer)
       resolve()

@@ -73,6 +73,8 @@ export async function* bytesOfRedis(url: string): AsyncGenerator<StoredBytes> {
       await redis.select(database)
       for (const key of (await redis.callBuffer('KEYS', '*')) as Buffer[]) {
         const type = await redis.type(key)
+        // One that went meanwhile: keys expire, and jobs end.
+        if (type === 'none') continue
         const value = await readers[type]!(redis, key)
         yield { place: `Redis ${database} ${key.toString('latin1')}`, bytes: Buffer.concat([key, ...flat(value)]) }
       }

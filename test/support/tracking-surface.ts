@@ -87,7 +87,8 @@ async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
       await browser?.close()
       await front.close()
       await Promise.all([pg.close(), ch.close()])
-      rmSync(folder, { recursive: true, force: true })
+      // The children of a browser that was killed write on for a moment.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
     },
   } satisfies TrackingSurface)
 }

@@ -3,18 +3,12 @@ import { useEffect, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { localMoment, offsetMark, timeMarks } from '../parts/format.ts'
 import { type Days, daysOf, localDay } from '../view/address.ts'
+import type { ChartBucket } from './chart-buckets.ts'
 
 /** Pixels. */
 const chartHeight = 220
 /** Pixels that a chart takes with its legend, also before it is drawn: what stands below keeps its place then. */
 export const placeHeight = chartHeight + 30
-
-/** Moments as texts, as the API has them. */
-export interface ChartBucket {
-  readonly label: string
-  readonly start: string
-  readonly end: string
-}
 
 interface Frame {
   readonly timezone: string
@@ -153,18 +147,6 @@ function timeOf(buckets: readonly ChartBucket[], at: number, timeZone: string): 
   })
   return format.format(Date.parse(bucket.start)) + offsetMark(buckets, at, timeZone)
 }
-
-/** How many buckets are over: the one that holds the present isn't. */
-export function countEnded(buckets: readonly ChartBucket[], asOf: string): number {
-  const now = Date.parse(asOf)
-  const ended = buckets.findIndex(({ end }, at) => {
-    return Date.parse(end) > (at === buckets.length - 1 ? now - answeredWithinMs : now)
-  })
-  return ended === -1 ? buckets.length : ended
-}
-
-/** A range that ends now ends a little after the moment that its figures are of. */
-const answeredWithinMs = 60_000
 
 /** Shorter ones are clicks. */
 const dragPixelsMin = 8

@@ -8,17 +8,8 @@ import 'uplot/dist/uPlot.min.css'
 import { brief, briefDuration, briefMoney, bucketName, duration, money, number } from '../parts/format.ts'
 import type { Overview } from '../requests/answers.ts'
 import type { Chartable, Days } from '../view/address.ts'
-import {
-  countEnded,
-  frameOf,
-  keepWidth,
-  placeHeight,
-  placesOf,
-  styleOf,
-  timesOf,
-  useColorScheme,
-  zoomTo,
-} from './chart-frame.ts'
+import { countEnded } from './chart-buckets.ts'
+import { frameOf, keepWidth, placeHeight, placesOf, styleOf, timesOf, useColorScheme, zoomTo } from './chart-frame.ts'
 import { ChartTable } from './chart-table.tsx'
 import { type NotesByBucket, notesByBucket } from './note-buckets.ts'
 import { drawMarks, showTip } from './note-marks.ts'

@@ -6,17 +6,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { brief, bucketName, number } from '../parts/format.ts'
 import type { Days } from '../view/address.ts'
-import {
-  type ChartBucket,
-  frameOf,
-  keepWidth,
-  placeHeight,
-  placesOf,
-  styleOf,
-  timesOf,
-  useColorScheme,
-  zoomTo,
-} from './chart-frame.ts'
+import type { ChartBucket } from './chart-buckets.ts'
+import { frameOf, keepWidth, placeHeight, placesOf, styleOf, timesOf, useColorScheme, zoomTo } from './chart-frame.ts'
 import { ChartTable } from './chart-table.tsx'
 
 export interface ChartLine {

@@ -1,7 +1,7 @@
 /** Events over time, by name or by a value of a property. Range, filters and all that is chosen stand in the address. */
 import { useState } from 'preact/hooks'
 import type { EventNames } from '../../../schemas/resources/event-names.ts'
-import { countEnded } from '../charts/chart-frame.ts'
+import { countEnded } from '../charts/chart-buckets.ts'
 import { AwaitedChart, SeriesChart } from '../charts/series-chart.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { Failure } from '../parts/failure.tsx'

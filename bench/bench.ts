@@ -33,6 +33,8 @@ export interface Figure {
 }
 
 export function isReached({ unit, value }: Pick<Figure, 'unit' | 'value'>, target: number): boolean {
+  // A figure that could not be measured is NaN, and null once it was kept as JSON: `null <= 30` holds.
+  if (!Number.isFinite(value)) return false
   // Less is better of time, room and `times`.
   return unit === 'ratio' || unit.endsWith('/s') ? value >= target : value <= target
 }

@@ -97,6 +97,6 @@ main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: Error) => {
     process.stderr.write(`bench: ${error.message}\n`)
-    process.exit(2)
+    cleanUp().finally(() => process.exit(2))
   },
 )

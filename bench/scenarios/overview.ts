@@ -106,6 +106,7 @@ async function askAll(
     settings.say(
       `  ${name}: p50 ${latency.p50}, p95 ${latency.p95}, p99 ${latency.p99} ms, ${requestsPerSecond.toFixed(1)}/s, ${errors} errors`,
     )
+    if (kept.every(({ disturbedBy }) => disturbedBy !== '')) remarks.push(`No undisturbed round: ${name}.`)
     if (errors > 0) remarks.push(`${errors} of ${sent} were not answered with 200: ${name}.`)
     rounds.push(...all.map((round) => ({ events, name, ...round })))
     return middle
@@ -124,8 +125,8 @@ async function askAll(
   const rawMs = await measureRaw(installation, workspaceId)
   figures.push({
     measure: `p95 of ${month.name}, cold ÷ totals and sources from raw rows, ${events} events`,
-    value: cold.latency.p95 / rawMs,
-    unit: 'ratio',
+    value: cold.errors === 0 ? cold.latency.p95 / rawMs : Number.NaN,
+    unit: 'times',
   })
   await measureCold(insideDay, events === tenMillion ? { firstStage: 250, goal: 100 } : {})
   for (const range of [lastDays(7), lastHours(24)]) await measureCold(range)
@@ -138,7 +139,7 @@ async function askAll(
   await measureCold(month, {}, 1, ' while an event a second comes')
   await endTrickle()
   figures.push(...(await measureLoad(installation, apiKey, events, settings, rounds)))
-  return { figures, rounds, p95: cold.latency.p95, remarks }
+  return { figures, rounds, p95: cold.errors === 0 ? cold.latency.p95 : Number.NaN, remarks }
 }
 
 /** Milliseconds that totals and sources of a month take from `events`: the median of some. */
@@ -213,6 +214,7 @@ async function repeat(
   return { kept: kept.length > 0 ? kept : all, all }
 }
 
-function msFigure(measure: string, { latency }: AskRound, targets: Partial<Figure> = {}): Figure {
-  return { measure, value: latency.p95, unit: 'ms', latency, ...targets }
+/** A refusal may come at once: where there are any, the times are no measure of answers. */
+function msFigure(measure: string, { latency, errors }: AskRound, targets: Partial<Figure> = {}): Figure {
+  return { measure, value: errors === 0 ? latency.p95 : Number.NaN, unit: 'ms', latency, ...targets }
 }

@@ -1,6 +1,6 @@
 import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
-import { eraseNext } from '../../pipeline/people/erase.ts'
+import { ErasureError, eraseNext } from '../../pipeline/people/erase.ts'
 import {
   type NamedPerson,
   type OrderedErasure,
@@ -51,7 +51,12 @@ export const erasePeople = defineCommand({
       signal.throwIfAborted()
       progress.running('waiting until all that was sent before is stored, and removing it')
       await whileLeased(pg, ch, signal, async (work) => {
-        if ((await fold(work)).isAllTaken) await eraseNext(work, Date.now())
+        if (!(await fold(work)).isAllTaken) return
+        await eraseNext(work, Date.now()).catch((error: unknown) => {
+          if (!(error instanceof ErasureError)) throw error
+          // That of somebody else gives way to this one.
+          if (error.erasureId === id) throw error.cause
+        })
       })
       await sleep(pauseMs, signal)
     }

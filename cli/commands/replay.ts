@@ -48,6 +48,10 @@ export const replay = defineCommand({
     if (isImport && speed !== 'max') throw new UsageError("--speed doesn't go with --import")
     const selection = readSelection(options)
     const workspaceId = options.id('workspace')
+    for (const name of ['tracking-url', 'tracking-key'])
+      if (isImport && options.text(name) !== undefined) throw new UsageError(`--${name} doesn't go with --import`)
+    if (workspaceId !== undefined && options.text('tracking-key') !== undefined)
+      throw new UsageError('--workspace and --tracking-key exclude each other: the key names the workspace')
 
     const isReplayed =
       selection === 'pages' ? isPageRequest : ({ agent, target }: LogLine) => target !== '' && selection(agent)

@@ -6,6 +6,7 @@ import {
   type BuildPurpose,
   beginBuild,
   type FigureBuild,
+  leaveBuild,
   readBuilds,
 } from '../../postgres/tables/figures/figure-builds.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces/workspaces.ts'
@@ -49,6 +50,10 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
         if (begun.has(error.build.build)) throw error.cause
         ofOthers.add(error.build.build)
       })
+    }).catch(async (error: unknown) => {
+      // Whoever asks again begins others, and these would come first. Where Postgres is away they go on.
+      for (const build of begun.keys()) await leaveBuild(pg, build).catch(() => {})
+      throw error
     })
   }
   // A build goes with its workspace. Those of the others are told nevertheless.

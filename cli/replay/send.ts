@@ -124,7 +124,12 @@ export function makeSender(
       await Promise.all(inFlight)
       throwFailure()
     },
-    close: () => agent.destroy(),
+    close: () => {
+      // Batches that are still under way would be sent again for minutes, over an agent that is gone.
+      failure ??= new CommandFailed('interrupted')
+      given.abort()
+      return agent.destroy()
+    },
   }
 }
 

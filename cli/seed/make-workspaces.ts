@@ -28,7 +28,7 @@ async function makeWorkspace(tx: Queryable, number: number, days: number): Promi
   // The first workspace of an empty installation makes the owner that the next ones find.
   const [owner] = await tx.query<{ email: string; plan_key: PlanKey | null }>(
     `SELECT email, plan_key FROM owners WHERE EXISTS (SELECT FROM workspaces WHERE owner_id = owners.id)
-     ORDER BY id LIMIT 1`,
+     ORDER BY id LIMIT 1 FOR UPDATE`,
   )
   const name = `Seed ${number}`
   const plan = planFor(days, owner?.plan_key ?? null)

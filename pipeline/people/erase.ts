@@ -46,6 +46,16 @@ import { touchedDays, writeSomeCells } from './erased-days.ts'
 import { erasedLookUpMs, eventsOf, findPlaces } from './erased-events.ts'
 import { holdMerging } from './merge.ts'
 
+/** A step of an erasure failed, for its `cause`. */
+export class ErasureError extends Error {
+  constructor(
+    readonly erasureId: number,
+    cause: unknown,
+  ) {
+    super(`erasure ${erasureId} fails`, { cause })
+  }
+}
+
 /** They stand in its text. */
 const idsPerMutation = 50_000
 const lookUp = { isLong: true, deadlineMs: erasedLookUpMs }
@@ -54,7 +64,7 @@ const lookUp = { isLong: true, deadlineMs: erasedLookUpMs }
  * Does the next step of an erasure that can be done now.
  * @param now milliseconds since 1970
  * @returns whether it was the last one of its erasure
- * @throws the error that the step failed by; the next call takes another erasure, where one waits
+ * @throws {ErasureError} where the step fails; the next call takes another erasure, where one waits
  */
 export async function eraseNext(work: LeasedStores, now: number, log?: Log): Promise<boolean> {
   const { pg, ch, ensureLease } = work
@@ -69,7 +79,7 @@ export async function eraseNext(work: LeasedStores, now: number, log?: Log): Pro
     return isDone
   } catch (error) {
     log?.warn({ err: error, erasure: erasure.id }, 'an erasure failed, and is tried again after the others')
-    throw error
+    throw new ErasureError(erasure.id, error)
   }
 }
 

@@ -677,6 +677,19 @@ test('an erasure goes on while figures of people can not be computed', async () 
   expect(await timesLeft(workspace)).toHaveLength(others.length + 1)
 })
 
+test('the command ends well while the erasure of somebody else fails', async () => {
+  const workspace = await makeWorkspace(stores)
+  await track(ingest, workspace, [view('a', 1_000)])
+  await settlePeople(stores, ingest)
+  const browsers = [{ visitor: 'no number', fromAt: 0, fromId: 0, toAt: null, toId: null }]
+  const [failing] = await stores.pg.query<{ id: number }>(
+    'INSERT INTO erasures (workspace_id, browsers) VALUES ($1, $2) RETURNING id',
+    [workspace.workspaceId, JSON.stringify(browsers)],
+  )
+  expect(await svc(workspace, '--anonymous-id', 'a')).toMatchObject({ code: 0 })
+  await stores.pg.query('DELETE FROM erasures WHERE id = $1', [failing!.id])
+})
+
 test('an erasure that fails gives way to the next one, and says so', async () => {
   const workspace = await makeWorkspace(stores)
   await track(ingest, workspace, [view('a', 1_000), view('b', 2_000)])

@@ -200,6 +200,16 @@ test('an imported row has the country of its address, and the link and post of i
   ])
 })
 
+test('options that would do nothing are refused', async () => {
+  const key = ['--tracking-key', workspace.tracking_key]
+  for (const words of [
+    ['--import', ...key],
+    ['--import', '--tracking-url', trackingUrl],
+    [...key, '--workspace', '1'],
+  ])
+    expect((await svc('replay', log, ...words)).code, words.join(' ')).toBe(2)
+})
+
 test('a key that is unknown ends the replay with what ingest said', async () => {
   const unknown = `svc_pk_${'a'.repeat(24)}`
   const result = await svc('replay', log, '--shift-to-now', '--tracking-url', trackingUrl, '--tracking-key', unknown)

@@ -13,7 +13,8 @@ export function searchSiteOf(text: string): string | undefined {
   }
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
   const { href, username, password, search, hash } = new URL(text)
-  return username + password + search + hash === '' && !/[?#]/.test(href) ? href : undefined
+  const isPlain = username + password + search + hash === '' && !/[?#]/.test(href)
+  return isPlain && href.length <= searchSiteLengthMax ? href : undefined
 }
 
 /** Whether some page may be of both: its clicks would count twice. */

@@ -3,6 +3,7 @@
  * test/property/overview.test.ts holds them.
  */
 import { z } from 'zod'
+import { lengthOf } from './code-points.ts'
 import { enumError, valueError } from './errors/validation-errors.ts'
 import type { Build } from './errors/zod-errors.ts'
 import { readablePath } from './event/readable-path.ts'
@@ -44,7 +45,7 @@ function readValue(name: FilterName, value: string): FilterPattern | undefined {
 function readPropertyPattern(value: string): FilterPattern | undefined {
   const [, sign, name, text] = /^(!?)((?:\\[\s\S]|[^\\:])+):([\s\S]*)$/.exec(value) ?? []
   const [property, ...others] = textsIn(name ?? '')
-  if (others.length > 0 || !property || property.length > propertyNameLengthMax) return undefined
+  if (others.length > 0 || !property || lengthOf(property) > propertyNameLengthMax) return undefined
   return { isNot: sign === '!', texts: textsIn(text!), property }
 }
 

@@ -43,7 +43,7 @@ export interface Mutation {
   readonly hashRequest: KeyedHash
   readonly ipHash: string | null
   /** @returns the caller as it is now. @throws Problem where the caller may no longer do this */
-  confirm(tx: Queryable): Promise<Pick<Authenticated, 'scopes' | 'ownerId'>>
+  confirm(tx: Queryable): Promise<Pick<Authenticated, 'scopes' | 'ownerId' | 'workspace'>>
 }
 
 /** @throws Problem when another request has the key; whatever else the handler throws that is no Problem */
@@ -65,9 +65,10 @@ async function commit(given: Mutation, transaction: Postgres['transaction']): Pr
   const { context, idempotencyKey: key } = given
   const workspaceId = context.workspace.id
   return transaction(async (tx) => {
-    const { scopes: held, ownerId } = await given.confirm(tx)
+    const { scopes: held, ownerId, workspace: found } = await given.confirm(tx)
     const { scopes, asked } = noting(held)
-    const mutation = { ...given, context: { ...context, scopes } }
+    const workspace = { ...found, plan_key: found.plan_key! }
+    const mutation = { ...given, context: { ...context, scopes, workspace } }
     const stores = { ...context.stores, pg: tx }
     if (key === undefined) {
       const outcome = await runHandler(mutation, stores)
@@ -176,7 +177,7 @@ function resourceIdOf(type: string, body: unknown): number | null {
 
 /** Names only: what was written may be anything, and audit rows stay for ever. */
 function fieldsOf(sent: unknown, body: unknown): string[] {
-  return Object.keys(body ?? {}).filter((name) => Object.hasOwn(sent as object, name))
+  return Object.keys(body ?? {}).filter((name) => Object.hasOwn(Object(sent), name))
 }
 
 function pick(input: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {

@@ -75,11 +75,12 @@ function makeTool(
   all: readonly Operation[],
   schemasOf: (operation: Operation) => ToolSchemas,
 ): Tool {
-  const { tool: name, input, output, effect, isIdempotent, onlyWith } = operation
+  const { tool: name, input, output, effect, isIdempotent } = operation
   if (input.form !== undefined || isFileOutput(output))
     throw new Error(`${name} has files, which no tool takes or gives`)
   const inPath = new Set(Object.keys(input.path?.shape ?? {}))
-  const inQuery = new Set(Object.keys(input.query?.shape ?? {}).filter((member) => !onlyWith?.members.includes(member)))
+  // Also parameters that the list has no room to show: dropped, a filter or a precondition would be missing unseen.
+  const inQuery = new Set(Object.keys(input.query?.shape ?? {}))
   const takesKey = effect !== 'read'
   const { input: inputSchema, output: outputSchema, isList } = schemasOf(operation)
   return {

@@ -33,6 +33,8 @@ export function boundedErrors(errors: readonly ValidationError[]): ValidationErr
 /** Long texts are cut; long objects and lists, and those with a lone surrogate, which no JSON reader has to take, are left out. */
 function boundedInput(sent: unknown): unknown {
   if (typeof sent === 'string') return cutText(sent)
+  // JSON would show a literal like `1e400` as null.
+  if (typeof sent === 'number' && !Number.isFinite(sent)) return String(sent)
   return spareBytes(sent, errorInputBytesMax) < 0 ? undefined : sent
 }
 

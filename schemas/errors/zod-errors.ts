@@ -63,20 +63,14 @@ function oneAKey(issue: Issue): Issue[] {
 
 /**
  * Pydantic stops at a value's first error: first the type, then the step, then the bounds. A list is checked for too
- * many items first, then each item, then too few. Zod goes on.
+ * many items first, as zod does, then each item, then too few. Otherwise zod goes on.
  */
 function firstAtEachPlace(issues: Issue[]): Issue[] {
-  const isListBound = (issue: Issue, code: string) =>
-    issue.code === code && (issue as { origin?: string }).origin === 'array'
-  // By sets: a body of a MiB may have tens of thousands of issues, and a thousand lists that are too long.
-  const tooLong = new Set(issues.filter((issue) => isListBound(issue, 'too_big')).map(({ path }) => placeOf(path)))
-  const above = issues.map(({ path }) => placesAbove(path))
-  const withFaultsBelow = new Set(above.flat())
+  const withFaultsBelow = new Set(issues.flatMap(({ path }) => placesAbove(path)))
   const kept = new Map<string, Issue>()
-  for (const [at, issue] of issues.entries()) {
+  for (const issue of issues) {
     const place = placeOf(issue.path)
-    if (above[at]!.some((list) => tooLong.has(list))) continue
-    if (isListBound(issue, 'too_small') && withFaultsBelow.has(place)) continue
+    if (issue.code === 'too_small' && issue.origin === 'array' && withFaultsBelow.has(place)) continue
     const before = kept.get(place)
     if (before === undefined || rank(issue) < rank(before)) kept.set(place, issue)
   }

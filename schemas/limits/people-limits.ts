@@ -20,7 +20,7 @@ export const mergeEveryMs = 500
 /** Work items on people of one round, and contacts of one statement. */
 export const peopleWorkMax = 2_000
 export const contactsPerStatement = 500
-/** Of a contact that has more, the figures stay as they are. Contacts of one statement have no more together. */
+/** A contact that has more keeps the figures it had. Contacts of one statement have no more together. */
 export const eventsPerContactMax = 1_000_000
 /** Only a contact's newest conversions are credited to its touches; older ones by their own browser or event. */
 export const personCreditsPerContactMax = 10_000

@@ -18,6 +18,11 @@ const url = z
   .string()
   .max(feedUrlLengthMax)
   .refine(isWebUrl, 'The URL must begin with http:// or https://, and have a host, no credentials and no blanks')
+  // As it is stored and fetched: a letter beyond ASCII takes up to twelve characters.
+  .refine(
+    (text) => !isWebUrl(text) || new URL(text).href.length <= feedUrlLengthMax,
+    `The URL has more than ${feedUrlLengthMax} characters once it is percent-encoded`,
+  )
   .meta({ examples: ['https://blog.example.com/feed'] })
 const template = z
   .string()

@@ -33,7 +33,7 @@ const columns = z
   .meta({ description: 'Names of columns that have other names than usual, by field.' })
 
 export const LinksImport = z
-  .strictObject({
+  .object({
     csv: z
       .string()
       .min(1)

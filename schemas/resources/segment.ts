@@ -1,5 +1,6 @@
 /** Segments: filters under a name, which the dashboard calls saved views. */
 import { z } from 'zod'
+import { lengthOf } from '../code-points.ts'
 import { valueError } from '../errors/validation-errors.ts'
 import type { Build } from '../errors/zod-errors.ts'
 import { segmentFiltersLengthMax, segmentNameLengthMax } from '../limits/segment-limits.ts'
@@ -19,7 +20,7 @@ const someFilters = filters
       context.addIssue({ code: 'custom', params: { build } })
     }
     if (values.length === 0) refuse('there must be a filter')
-    if (values.join('').length > segmentFiltersLengthMax) {
+    if (lengthOf(values.join('')) > segmentFiltersLengthMax) {
       refuse(`all values together have at most ${segmentFiltersLengthMax} characters`)
     }
   })

@@ -26,14 +26,14 @@ const addresses = {
 }
 
 export const ShortDomainCreate = z
-  .strictObject({
+  .object({
     host: shortDomain.meta({ examples: ['go.example.com'] }),
     root_url: addresses.root_url.default(null),
     not_found_url: addresses.not_found_url.default(null),
   })
   .meta({ id: 'ShortDomainCreate' })
 
-export const ShortDomainUpdate = z.strictObject(addresses).partial().meta({ id: 'ShortDomainUpdate' })
+export const ShortDomainUpdate = z.object(addresses).partial().meta({ id: 'ShortDomainUpdate' })
 
 export const ShortDomain = z
   .object({

@@ -571,6 +571,7 @@ test('what a feed can’t be is refused: a known or unsuitable one, and one too 
     [{ url }, 409, 'The workspace has this feed'],
     [{ url: `${url.replace('http:', 'HTTP:')}#top` }, 409, 'The workspace has this feed'],
     [{ url: 'ftp://example.com/' }, 422, 'url'],
+    [{ url: `${url}?q=${'ü'.repeat(400)}` }, 422, 'more than 2048 characters once it is percent-encoded'],
     [{ url, template: 'No name' }, 422, 'template'],
     [{ url, template: '{title} {date}' }, 422, 'template'],
     [{ url, mode: 'queue' }, 422, 'social_account_ids'],

@@ -92,7 +92,7 @@ test.each(['schedule', 'queue'])(
     const changed = (await writer.ask('PATCH', path, { base_caption: 'Never seen' })).body
     const unseen = await approve(asked)
     expect([unseen.status, unseen.body.detail]).toEqual(refused)
-    await writer.ask('POST', `${path}/return`, {})
+    await writer.ask('POST', `${path}/return`)
     const takenBack = await approve(changed)
     expect([takenBack.status, takenBack.body.detail]).toEqual(refused)
     const { body: shown } = await editor.ask('GET', path)

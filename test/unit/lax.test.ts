@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { idInBody, idInPath, idOrNull, laxInt } from '../../schemas/lax.ts'
+import { idInBody, idInPath, idOrNull, laxInt, namesOf } from '../../schemas/lax.ts'
 
 const unbounded = laxInt({ ge: Number.MIN_SAFE_INTEGER, le: Number.MAX_SAFE_INTEGER })
 
@@ -37,6 +37,10 @@ describe('an integer field', () => {
     for (const text of ['9'.repeat(308), '9'.repeat(309), `-${'9'.repeat(4_299)}`])
       expect(unbounded.safeParse(text).error?.issues[0]?.code).toBe(text[0] === '-' ? 'too_small' : 'too_big')
   })
+})
+
+test('names in one text count once', () => {
+  expect(namesOf(['a', 'b'], '').parse('b, a,b,b')).toEqual(['b', 'a'])
 })
 
 test('an id in a path may be written with its type; what no row can have is no row, never a neighbour', () => {

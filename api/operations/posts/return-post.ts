@@ -18,6 +18,7 @@ export const returnPost = defineOperation({
   effect: 'update',
   scope: 'posts:write',
   input: { path: z.object({ post_id: idInPath('post') }), body: ReturnRequest },
+  needsNoBody: true,
   output: PostResource,
   problems: ['post_not_found', 'post_not_returnable', 'post_changed'],
   emits: 'post.updated',

@@ -182,7 +182,7 @@ async function timezonesOf(pg: Queryable, workspaceIds: readonly number[]): Prom
 
 interface ComputedContacts {
   readonly figures: ContactFigures[]
-  /** Of conversions, by the contacts' touches. */
+  /** Conversions are credited by the contacts' touches. */
   readonly credits: PersonCreditChanges
 }
 

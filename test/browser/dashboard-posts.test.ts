@@ -709,3 +709,34 @@ test('a title with marks that turn the direction of writing turns nothing beside
   })()`)
   expect(places).toEqual(places.toSorted((one, other) => one - other))
 })
+
+test('an answer about a form that was closed meanwhile closes no other, and an editor stays as its post leaves the list', async (context) => {
+  const page = await signIn(context, '/dashboard/posts')
+  const write = async (title: string) => {
+    await page.click('text=Write a post')
+    await page.fill('text=Title', title)
+    await page.getByLabel('Caption', { exact: true }).fill('a')
+  }
+  await write('First')
+  const letGo = await holdRequests(page, '**/api/v1/posts')
+  await page.click('button:text-is("Save the draft")')
+  page.once('dialog', (question) => question.accept())
+  await page.click('form button:text-is("Close")')
+  await write('Second')
+  letGo()
+  await page.click(`${section} summary:has-text("First")`)
+  expect(await page.inputValue('text=Title')).toBe('Second')
+  await page.click('button:text-is("Save the draft")')
+  await page.waitForSelector(`${section} summary:has-text("Second")`)
+
+  const archive = await holdRequests(page, '**/archive')
+  await page.click('button:text-is("Archive")')
+  await page.click('button:text-is("Edit")')
+  await page.fill(`${section} >> text=Title`, 'Mine')
+  const answered = page.waitForResponse('**/archive')
+  archive()
+  await answered
+  await expect.poll(async () => (await posts()).map(({ title }) => title)).toEqual(['Second'])
+  await askAnew(page)
+  expect(await page.inputValue(`${section} >> text=Title`)).toBe('Mine')
+})

@@ -204,7 +204,7 @@ test('its copy grows by what changes and not beyond its bound; of several thread
     await change(store, rowOf(id, now + id))
     expect((await copy()).split('\n').length - 1).toBeLessThanOrEqual(10)
   }
-  // What it writes is written then.
+  // By then its file is written.
   await table.close()
   await rm(pathOf('links.jsonl'))
   await startTable(store, { keepsCopy: false })

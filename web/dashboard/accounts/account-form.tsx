@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { type AccountField, fieldsOfPlatforms, privacies } from '../../../schemas/reference/account-fields.ts'
 import type { CheckedSocialAccount, ConnectedSocialAccount } from '../../../schemas/resources/social-account.ts'
 import { FormDialog } from '../parts/dialog.tsx'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import { send } from '../requests/query.ts'
 import { type Platform, platformForms } from './account-platforms.tsx'
 import { leaveForSignIn, withinPlatformMs } from './begin-sign-in.ts'
@@ -24,6 +25,7 @@ export function AccountForm({ renewed, signIns: known, made, close }: AccountFor
   const [signIns] = useState(known)
   const [platform, choose] = useState<Platform>(renewed?.platform ?? 'bluesky')
   const [hasToken, setToken] = useState(false)
+  const isOpen = useIsOpen()
   const offersSignIn = renewed === undefined && signIns.includes(platform)
   const signsIn = offersSignIn && !hasToken
   const { name, help } = platformForms[platform]
@@ -31,7 +33,7 @@ export function AccountForm({ renewed, signIns: known, made, close }: AccountFor
     const written = [...data].filter(([, value]) => String(value).trim() !== '')
     const body = { platform, ...Object.fromEntries(written), ...(renewed && { renews: renewed.id }) }
     return signsIn
-      ? leaveForSignIn(body)
+      ? leaveForSignIn(body, isOpen)
       : send<Connected>('POST', '/social-accounts', body, { withinMs: withinPlatformMs })
   }
   return (

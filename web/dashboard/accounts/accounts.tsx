@@ -4,6 +4,7 @@ import type { AccountSignInPlatforms } from '../../../schemas/resources/social-a
 import { Removal } from '../parts/dialog.tsx'
 import { time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import { useAnswer } from '../requests/query.ts'
 import { useRefusal } from '../requests/use-refusal.ts'
 import { may } from '../shell/may.ts'
@@ -24,13 +25,14 @@ export function Accounts({ timezone }: { timezone: string }) {
   const [form, setForm] = useState<{ readonly renewed?: Account }>()
   const [made, setMade] = useState<Connected>()
   const [ended, end] = useState<Account>()
+  const isThere = useIsOpen()
   const platforms: readonly Platform[] = signIns?.platforms ?? []
   /** Until then a form might change under the hand that fills it. */
   const isKnown = signIns !== undefined || unknown !== undefined || !may('workspace:manage')
   const renew = async (account: Account) => {
     if (!platforms.includes(account.platform)) return setForm({ renewed: account })
     setMade(undefined)
-    done(await leaveForSignIn({ platform: account.platform, renews: account.id }))
+    done(await leaveForSignIn({ platform: account.platform, renews: account.id }, isThere))
   }
   return (
     <Panel

@@ -97,6 +97,10 @@ function ImportDialog({ close }: { close(): void }) {
           type="file"
           accept=".csv,text/csv"
           aria-disabled={progress !== ''}
+          // A browser doesn't tell of the same file, chosen again.
+          onClick={({ currentTarget }) => {
+            currentTarget.value = ''
+          }}
           onChange={(event) => progress === '' && void look(event.currentTarget.files?.[0])}
         />
       </label>

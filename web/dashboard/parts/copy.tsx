@@ -32,6 +32,7 @@ export function Copy({ text, label = 'Copy', of }: CopyProps) {
 /** Pages that come without TLS, from another machine, have no `navigator.clipboard`. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const before = document.activeElement
   const field = document.createElement('textarea')
   field.value = text
   // Inside of an open dialog, as nothing else can be focused then.
@@ -40,5 +41,7 @@ async function copyText(text: string): Promise<void> {
   field.select()
   const isCopied = document.execCommand('copy')
   field.remove()
+  // Selecting the field took the focus.
+  if (before instanceof HTMLElement) before.focus()
   if (!isCopied) throw new Error('the browser copies nothing')
 }

@@ -20,6 +20,9 @@ interface FormProps {
   made(feed: Feed): void
 }
 
+/** Longer than the server reads a page, and then the feed that it names. */
+const withinFeedMs = 60_000
+
 const usualTemplate = '{title}\n\n{link}'
 
 export function FeedForm({ feed, close, made }: FormProps) {
@@ -90,7 +93,8 @@ function PreviewOfEntries() {
     const data = new FormData(form)
     const url = data.get('url')
     setAwaited(true)
-    const sent = await fetchOnce<Preview>('/feeds/preview', { url, template: data.get('template') })
+    const asked = { url, template: data.get('template') }
+    const sent = await fetchOnce<Preview>('/feeds/preview', asked, { withinMs: withinFeedMs })
     // It was closed meanwhile: nobody waits for the preview any more.
     if (!form.isConnected) return
     setAwaited(false)

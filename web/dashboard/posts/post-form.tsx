@@ -3,7 +3,6 @@ import { useRef, useState } from 'preact/hooks'
 import { Refusal } from '../parts/failure.tsx'
 import type { Workspace } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
-import { mayLeave } from '../shell/unsaved.ts'
 import { Accounts } from './post-accounts.tsx'
 import { PostButtons } from './post-buttons.tsx'
 import { ChangedMeanwhile } from './post-changed.tsx'
@@ -147,7 +146,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
           queue={queue}
           timezone={timezone}
           networks={networks}
-          close={() => mayLeave() && done()}
+          close={() => editing.mayClose() && done()}
         />
       </form>
       {isManaging && <SavedTexts close={() => setManaging(false)} />}

@@ -7,6 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Refusal } from '../parts/failure.tsx'
 import { time, timeOfDay } from '../parts/format.ts'
 import { fetchOnce, send } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 
 type Times = (typeof PostingTimes)['_output']
 type PostingTime = Times['times'][number]
@@ -53,7 +54,7 @@ interface EditorProps {
 }
 
 export function PostingTimesEditor({ known, timezone, close }: EditorProps) {
-  const [refusal, setRefusal] = useState('')
+  const { refusal, done } = useRefusal()
   const [times, setTimes] = useState(known.times)
   /** One change after another: quick hands lose none. */
   const latest = useRef(Promise.resolve())
@@ -65,7 +66,7 @@ export function PostingTimesEditor({ known, timezone, close }: EditorProps) {
         'refusal' in before
           ? before
           : await send<Times>('PATCH', '/posting-times', { times: changeOf(before.made.times) })
-      setRefusal('refusal' in sent ? sent.refusal : '')
+      done(sent)
       if ('made' in sent) setTimes(sent.made.times)
     })
   }

@@ -197,7 +197,8 @@ function OnePost({ post, handles, isEdited, keep, ...shown }: OneProps) {
   const [isOpen, setOpen] = useState(false)
   const [hasLeft, setLeft] = useState(false)
   const { title, status, scheduled_at, targets, engagement } = post
-  if (hasLeft) return null
+  // An editor that was opened before the answer came stays.
+  if (hasLeft && !isEdited) return null
   return (
     <li class="item">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -2,6 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { dayByKey, dayInWords } from '../parts/calendar-days.ts'
 import { localMoment, timeOfDay } from '../parts/format.ts'
+import { tellLateRefusal } from '../parts/late-refusal.tsx'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import type { Sent } from '../requests/query.ts'
 import { momentIn } from '../requests/request.ts'
 import { may } from '../shell/may.ts'
@@ -37,6 +39,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   const underWay = useRef(new Map<number, Promise<Sent<Post>>>())
   const newest = useRef<Promise<Sent<Post>>>(undefined)
   const toFocus = useRef<number | undefined>(undefined)
+  const isThere = useIsOpen()
   const now = () => momentIn(timezone)
   const known = posts ?? []
   // One that goes to days that weren't asked for yet is shown there too.
@@ -144,6 +147,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     if (isLast) underWay.current.delete(post.id)
     if ('refusal' in sent) {
       if (isLast) setAhead((before) => new Map([...before].filter(([id]) => id !== post.id)))
+      if (!isThere.current) return tellLateRefusal('Not moved', sent.refusal)
       return say({ ...nothing, refusal: sent.refusal })
     }
     if (isLast) setAhead((before) => new Map(before).set(post.id, sent.made))
@@ -170,6 +174,8 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     ...said,
     /** With a finger. */
     press(post: Post, event: PointerEvent): void {
+      // No end is told of a drag whose chip the list took away, or of a held one that another finger pressed into.
+      if (event.pointerType === 'mouse' && dragged !== undefined) letGo()
       if (isDraggable(post)) press(post, event)
     },
     /** With the mouse. */

@@ -36,7 +36,7 @@ export function usePostDraft({ post: given, at, timezone, accounts }: DraftOf) {
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved.current?.draft ?? begun.current)
   const isUnsaved = isChanged || held.length > 0 || uploads > 0 || altTexts.areUnsaved
   // The form of a new post stays while the page shows other posts.
-  useUnsaved(isUnsaved, { keptAt: post === undefined ? '/dashboard/posts' : undefined })
+  const mayClose = useUnsaved(isUnsaved, { keptAt: post === undefined ? '/dashboard/posts' : undefined })
 
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
   // Another day was chosen in the calendar: what was written stays.
@@ -60,6 +60,7 @@ export function usePostDraft({ post: given, at, timezone, accounts }: DraftOf) {
     scheduledAt: isSameTime ? post.scheduled_at : draft.scheduled_at,
     setDraft,
     change,
+    mayClose,
 
     chooseParts: (choice: (before: Draft['thread']) => Draft['thread']) =>
       setDraft((before) => ({ ...before, thread: choice(before.thread) })),

@@ -1,5 +1,7 @@
 /** Buttons of a post's editor: each saves the draft, then does what it says, or shows why that can't be done. */
 import { useState } from 'preact/hooks'
+import { tellLateRefusal } from '../parts/late-refusal.tsx'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import type { RefusedWrite, Sent } from '../requests/query.ts'
 import type { Changed } from './post-changed.tsx'
 import { withTracked } from './post-draft.ts'
@@ -20,6 +22,7 @@ export function usePostSubmit({ editing, networks, done }: SubmitOf) {
   const [refusal, refuse] = useState('')
   const [changed, setChanged] = useState<Changed>()
   const [isSending, setSending] = useState(false)
+  const isOpen = useIsOpen()
 
   /** The form stays with what was written while the answer was awaited: that isn't saved. */
   function finish(made: Made): void {
@@ -52,18 +55,13 @@ export function usePostSubmit({ editing, networks, done }: SubmitOf) {
     return pressed === 'schedule' && scheduledAt ? { scheduled_at: scheduledAt } : undefined
   }
 
-  /** @returns why nothing more is done; '' where it is done, or somebody else's version is shown */
-  async function meet(refused: RefusedWrite, pressed: string | undefined): Promise<string> {
+  /** @returns what was saved after all, or the refusal: an empty one where somebody else's version is shown */
+  async function meet(refused: RefusedWrite, pressed: string | undefined): Promise<Sent<Made>> {
     const theirs = await saving.readChanged(refused)
-    if (theirs === undefined) return refused.kept ? `${refused.kept}: ${refused.refusal}` : refused.refusal
-    if (pressed === 'save' && saving.isApartFrom(theirs, draft)) {
-      const beside = await saving.saveBeside(theirs, draft)
-      if ('refusal' in beside) return beside.refusal
-      finish(beside.made)
-      return ''
-    }
+    if (theirs === undefined) return refused
+    if (pressed === 'save' && saving.isApartFrom(theirs, draft)) return saving.saveBeside(theirs, draft)
     setChanged({ refusal: refused.refusal, theirs })
-    return ''
+    return { refusal: '' }
   }
 
   return {
@@ -83,8 +81,11 @@ export function usePostSubmit({ editing, networks, done }: SubmitOf) {
       setChanged(undefined)
       // The click that left a text's field sent it: then this waits for the same answer.
       const unsaved = await altTexts.save()
-      const sent = unsaved ? { refusal: unsaved } : await (pressed === 'track' ? track(isSplit) : save(pressed))
-      const refused = 'refusal' in sent ? await meet(sent, pressed) : ''
+      const first = unsaved ? { refusal: unsaved } : await (pressed === 'track' ? track(isSplit) : save(pressed))
+      const sent = 'refusal' in first && isOpen.current ? await meet(first, pressed) : first
+      const refused = 'refusal' in sent ? textOf(sent) : ''
+      // It was closed meanwhile: another form may be open in its place.
+      if (!isOpen.current) return tellLateRefusal('Post', refused)
       setSending(false)
       refuse(refused)
       if ('made' in sent && pressed !== 'track') finish(sent.made)
@@ -95,4 +96,8 @@ export function usePostSubmit({ editing, networks, done }: SubmitOf) {
       setChanged(undefined)
     },
   }
+}
+
+function textOf({ refusal, kept }: RefusedWrite): string {
+  return kept ? `${kept}: ${refusal}` : refusal
 }

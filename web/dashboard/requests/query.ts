@@ -183,7 +183,12 @@ interface Write {
   /** Method, path and body: an equal write is the same one, as long as its outcome isn't known. */
   readonly name: string
   readonly key: string
+  /** As `performance.now()`. */
+  readonly lostAt: number
 }
+
+/** After this time a press that sends no body, such as Verify, is a new one: its old key would repeat the old answer. */
+const pressedAnewMs = 60_000
 
 /** By name. */
 const underWay = new Map<string, Promise<Sent<unknown>>>()
@@ -228,9 +233,13 @@ export async function remove(path: string): Promise<Sent<unknown>> {
 }
 
 /** Asks once, and changes nothing. @param body of a question that needs one */
-export async function fetchOnce<Answer>(path: string, body?: object): Promise<Sent<Answer>> {
+export async function fetchOnce<Answer>(
+  path: string,
+  body?: object,
+  options: Pick<RequestOptions, 'withinMs'> = {},
+): Promise<Sent<Answer>> {
   try {
-    return sentOf(await request(path, body && { method: 'POST', ...inJson(body) }))
+    return sentOf(await request(path, { ...(body && { method: 'POST', ...inJson(body) }), ...options }))
   } catch (error) {
     return { refusal: (error as Error).message }
   }
@@ -256,14 +265,17 @@ async function write<Answer>(name: string, path: string, options: RequestOptions
   lost.delete(place)
   // A change of fields takes back no other write, but may be taken back by one.
   if (place === thing) lost.delete(changed)
-  const key = before?.name === name ? before.key : makeKey()
+  const isPress = options.method === 'POST' && options.body === undefined
+  const isRepeat = before?.name === name && !(isPress && performance.now() - before.lostAt > pressedAnewMs)
+  const key = isRepeat ? before.key : makeKey()
+  const lose = () => lost.set(place, { name, key, lostAt: performance.now() })
   try {
     const headers = { ...options.headers, 'Idempotency-Key': key }
     const answer = await request(path, { ...options, headers })
-    if (!isFinal(answer.response)) lost.set(place, { name, key })
+    if (!isFinal(answer.response)) lose()
     return sentOf(answer)
   } catch (error) {
-    lost.set(place, { name, key })
+    lose()
     return { refusal: (error as Error).message }
   }
 }

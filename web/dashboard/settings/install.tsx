@@ -4,8 +4,10 @@ import { useState } from 'preact/hooks'
 import { pixelSnippetOf, scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Refusal } from '../parts/failure.tsx'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import type { Overview } from '../requests/answers.ts'
 import { send } from '../requests/query.ts'
+import { useRefusal } from '../requests/use-refusal.ts'
 import { may } from '../shell/may.ts'
 import { goToWorkspace } from '../shell/workspaces.tsx'
 import { isOfThisMachine, namesThisMachine } from './this-machine.ts'
@@ -110,14 +112,17 @@ const fillWithinMs = 120_000
 /** A workspace beside this one, with made-up visits. */
 function Demo() {
   const [isFilling, setFilling] = useState(false)
-  const [refusal, setRefusal] = useState('')
+  const { refusal, done } = useRefusal()
+  const isThere = useIsOpen()
   const fill = async () => {
     setFilling(true)
     const sent = await send<{ id: number }>('POST', '/workspaces/demo', undefined, { withinMs: fillWithinMs })
     setFilling(false)
-    if ('refusal' in sent) return setRefusal(sent.refusal)
+    done(sent)
+    if ('refusal' in sent) return
     sessionStorage.setItem(`filled ${sent.made.id}`, String(Date.now()))
-    goToWorkspace(sent.made.id)
+    // Who went to another page meanwhile stays there: the choice above leads to the demo.
+    if (isThere.current) goToWorkspace(sent.made.id)
   }
   return (
     <>

@@ -5,6 +5,7 @@ import type { WorkspaceSettings } from '../../../schemas/resources/workspace.ts'
 import { dayAfter, dayInWords, dayMs } from '../parts/calendar-days.ts'
 import { changesOf } from '../parts/changes-of.ts'
 import { Confirm, FormDialog } from '../parts/dialog.tsx'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import { type Sent, send } from '../requests/query.ts'
 import { serverNow } from '../requests/request.ts'
 import { goToWorkspace } from '../shell/workspaces.tsx'
@@ -104,6 +105,7 @@ function firstKept(days: number, timezone: string): string {
 
 /** The session goes on in the new workspace, which shows how to send events. */
 export function AddWorkspace({ close }: FormProps) {
+  const isOpen = useIsOpen()
   return (
     <FormDialog
       title="Add a workspace"
@@ -116,7 +118,7 @@ export function AddWorkspace({ close }: FormProps) {
           timezone: data.get('timezone'),
         })
       }
-      made={({ id }) => void goToWorkspace(id)}
+      made={({ id }) => void (isOpen.current && goToWorkspace(id))}
     >
       <Name value="" />
       <Timezone value={Intl.DateTimeFormat().resolvedOptions().timeZone} />

@@ -15,8 +15,11 @@ export const HeldInDialog = createContext<Set<Unsaved>>(new Set())
 /** The browser needn't ask any more. */
 let isPageLeft = false
 
-/** @param isUnsaved whether the part of the page that calls it holds what isn't saved */
-export function useUnsaved(isUnsaved: boolean, { keptAt, question }: Unsaved): void {
+/**
+ * @param isUnsaved whether the part of the page that calls it holds what isn't saved
+ * @returns asks about this part alone, before it is closed
+ */
+export function useUnsaved(isUnsaved: boolean, { keptAt, question }: Unsaved): () => boolean {
   const heldInDialog = useContext(HeldInDialog)
   useEffect(() => {
     if (!isUnsaved) return
@@ -33,9 +36,10 @@ export function useUnsaved(isUnsaved: boolean, { keptAt, question }: Unsaved): v
       removeEventListener('beforeunload', ask)
     }
   }, [isUnsaved, keptAt, question])
+  return () => isGivenUp(isUnsaved ? [{ keptAt, ...(question !== undefined && { question }) }] : [])
 }
 
-/** @param to the address that is gone to; undefined: what isn't saved is closed */
+/** @param to the address that is gone to; undefined: the page is left */
 export function mayLeave(to?: string): boolean {
   const path = to && new URL(to, location.href).pathname
   return isGivenUp([...held].filter(({ keptAt }) => keptAt === undefined || keptAt !== path))

@@ -1,13 +1,5 @@
 /**
- * Journal of one stream's shipper: an append-only file of lines, each with its own checksum.
- *
- *   <crc32 in hex> {"t":"boot","id":…}                  the machine's boot this process runs in
- *   <crc32 in hex> {"t":"frozen","m":manifest}          synced before anything of the manifest is sent
- *   <crc32 in hex> {"t":"loaded","id":…,"at":…}         done for ClickHouse, and when
- *   <crc32 in hex> {"t":"copied","id":…}                done for Postgres
- *   <crc32 in hex> {"t":"released","folder":…,"file":…} the log file is gone, and its segments are forgotten
- *   <crc32 in hex> {"t":"mark","lease":…,"through":…}   synced before a mark is published: see marks.ts
- *   <crc32 in hex> {"t":"repair","id":…}                synced before rows are inserted behind a published mark
+ * Journal of one stream's shipper: an append-only file of lines (journal-lines.ts).
  *
  * `loaded` and `copied` need no sync: if one is lost, the shipper asks the store again. A line with a wrong checksum is
  * skipped; at start the shipper asks the stores about every segment anyway. The file is compacted to the current state at
@@ -16,21 +8,12 @@
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import type { Log } from '../../runtime/log.ts'
+import { decodeLine, encodeLine, type JournalLine } from './journal-lines.ts'
 import type { Manifest, Part } from './manifest.ts'
 
 const bytesBeforeRewrite = 4 * 1024 * 1024
-
-type Line =
-  | { t: 'boot'; id: string }
-  | { t: 'frozen'; m: Manifest }
-  | { t: 'loaded'; id: number; at: number }
-  | { t: 'copied'; id: number }
-  | { t: 'released'; folder: number; file: number }
-  | { t: 'mark'; lease: number; through: number }
-  | { t: 'repair'; id: number }
 
 export interface ManifestState {
   manifest: Manifest
@@ -69,7 +52,8 @@ export class ShipJournal {
     const lastBoot = journal.replay(await readFile(path, 'utf8').catch(emptyWhenMissing))
     if (lastBoot !== '' && lastBoot !== bootId) {
       const states = [...journal.states.values()]
-      const newest = Math.max(0, ...states.map((state) => state.loadedAt))
+      // The one loaded last, not that of the latest time: a clock that ran ahead may have set that.
+      const newest = states.findLast(({ loadedAt }) => loadedAt > 0)?.loadedAt ?? 0
       for (const state of states) if (state.loadedAt > newest - reopenMs) state.loadedAt = 0
       log.warn('the machine was restarted: asking for the last manifests again')
     }
@@ -110,7 +94,7 @@ export class ShipJournal {
     await this.untilWritable()
     // In the state before it is in the file: a rewrite that begins meanwhile takes it along.
     this.states.set(manifest.id, state)
-    const lines: Line[] = [{ t: 'frozen', m: manifest }]
+    const lines: JournalLine[] = [{ t: 'frozen', m: manifest }]
     if (state.isCopied) lines.push({ t: 'copied', id: manifest.id })
     await this.appendSynced(lines, () => this.states.delete(manifest.id))
     return state
@@ -211,7 +195,7 @@ export class ShipJournal {
   }
 
   /** Appends lines for a change already made to the state; `undo` reverts it if the append fails. */
-  private async appendSynced(lines: readonly Line[], undo: () => void): Promise<void> {
+  private async appendSynced(lines: readonly JournalLine[], undo: () => void): Promise<void> {
     try {
       for (const line of lines) this.append(line)
       await this.sync()
@@ -228,7 +212,7 @@ export class ShipJournal {
     return new Promise((resolve, reject) => fdatasync(this.fd, (error) => (error ? reject(error) : resolve())))
   }
 
-  private append(line: Line): void {
+  private append(line: JournalLine): void {
     // Another's line may have failed since this one's turn came.
     if (this.mustRewrite) throw new Error('the shipping journal must be written anew first')
     const bytes = Buffer.from(encodeLine(line))
@@ -264,6 +248,8 @@ export class ShipJournal {
 
   private async rewriteNow(): Promise<void> {
     if (this.isClosed) throw new Error('the shipping journal is closed')
+    // Where it fails behind the rename, `fd` is of the file before.
+    this.mustRewrite = true
     let text = encodeLine({ t: 'boot', id: this.bootId })
     for (const [lease, through] of this.marks) text += encodeLine({ t: 'mark', lease, through })
     for (const { manifest, loadedAt, isCopied, needsRepair } of this.states.values()) {
@@ -273,23 +259,13 @@ export class ShipJournal {
       if (needsRepair) text += encodeLine({ t: 'repair', id: manifest.id })
     }
     await writeFileDurably(this.path, text)
+    const fd = openSync(this.path, 'a')
     if (this.fd >= 0) closeSync(this.fd)
-    this.fd = openSync(this.path, 'a')
+    this.fd = fd
     // With a long backlog the state alone may be large. Only bytes added to it count towards the next compaction.
     this.bytes = 0
     this.mustRewrite = false
   }
-}
-
-function encodeLine(line: Line): string {
-  const json = JSON.stringify(line)
-  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`
-}
-
-function decodeLine(text: string): Line | null {
-  const json = text.slice(9)
-  if (crc32(json).toString(16).padStart(8, '0') !== text.slice(0, 8)) return null
-  return JSON.parse(json) as Line
 }
 
 function emptyWhenMissing(error: NodeJS.ErrnoException): string {

@@ -91,6 +91,13 @@ describe('the shipping journal', () => {
     }
   })
 
+  it('asks again after a power loss for what was loaded last, though a clock that ran ahead had loaded one', async () => {
+    const journal = await open()
+    await journal.markLoaded(await journal.freeze(manifest(1)), 10_000_000)
+    await journal.markLoaded(await journal.freeze(manifest(2)), 1_000_000)
+    expect(idsOf((await open('another boot')).unfinished())).toContain(4)
+  })
+
   it('is not written once it is closed', async () => {
     const journal = await open()
     const state = await journal.freeze(manifest(1, 1, true))

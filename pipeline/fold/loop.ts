@@ -90,23 +90,24 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
     return tookMs
   }
 
+  /** By build, as `performance.now()`. */
   const pausedUntil = new Map<number, number>()
 
   /** A build that fails waits for a while: folds and other builds go on. */
   async function buildSome(): Promise<boolean> {
-    const now = clock.now()
-    for (const [build, until] of pausedUntil) if (until <= now) pausedUntil.delete(build)
     const startedAt = performance.now()
+    for (const [build, until] of pausedUntil) if (until <= startedAt) pausedUntil.delete(build)
     const ended = (outcome: 'done' | 'failed') =>
       metrics.jobEnded('build-figures', outcome, (performance.now() - startedAt) / 1000, clock.now())
     try {
-      const isDone = await buildNextPart(work, now, new Set(pausedUntil.keys()))
+      const isDone = await buildNextPart(work, clock.now(), new Set(pausedUntil.keys()))
       if (isDone) ended('done')
       return isDone
     } catch (error) {
       if (signal.aborted || !(error instanceof BuildError)) throw error
       ended('failed')
-      pausedUntil.set(error.build.build, now + buildRetryMs)
+      // Not from its begin: a part that fails by its deadline takes longer than the pause.
+      pausedUntil.set(error.build.build, performance.now() + buildRetryMs)
       log.warn({ err: error.cause, workspace_id: error.build.workspaceId }, `${error.message}; it is tried again later`)
       return true
     }

@@ -41,10 +41,17 @@ export async function writeConversions(
 ): Promise<ReadonlyMap<number, ToldConversions>> {
   const told = new Map<number, ToldConversions>()
   if (added.length === 0) return told
-  const subscribed = await readSubscribedTypes(tx, ['conversion.recorded'])
-  const rules = groupBy(await listConversionRules(tx, 'conversions'), ({ workspaceId }) => workspaceId)
-  if (subscribed.size === 0 && rules.size === 0) return told
   const which = eventsIn(added, [])
+  const converting = await ch.query<{ workspaceId: number }>(
+    `SELECT DISTINCT workspace_id AS workspaceId FROM events WHERE ${which.sql} AND kind = 'conversion'`,
+    which.params,
+    { isLong: true, deadlineMs: readDeadlineMs },
+  )
+  const workspaceIds = converting.map(({ workspaceId }) => workspaceId)
+  if (workspaceIds.length === 0) return told
+  const subscribed = await readSubscribedTypes(tx, ['conversion.recorded'], workspaceIds)
+  const rules = groupBy(await listConversionRules(tx, 'conversions', workspaceIds), ({ workspaceId }) => workspaceId)
+  if (subscribed.size === 0 && rules.size === 0) return told
   for (let after = 0; ; ) {
     const events = await ch.query<RecentEvent & { workspace: number }>(
       `SELECT workspace_id AS workspace, ${recentEventColumns} FROM events

@@ -29,11 +29,11 @@ export interface ConversionRule {
   readonly names: readonly string[]
 }
 
-/** Rules of workspaces with a plan, those of one or of all. Channels that are turned off have none. */
+/** Rules of those workspaces that have a plan. Channels that are turned off have none. */
 export function listConversionRules(
   q: Queryable,
   wanted: 'conversions' | 'payments',
-  workspaceId?: number,
+  workspaceIds: readonly number[],
 ): Promise<ConversionRule[]> {
   const isSame = 'o.workspace_id = r.workspace_id AND (o.email = r.email OR o.channel_id = r.channel_id)'
   return q.query<ConversionRule>(
@@ -41,8 +41,8 @@ export function listConversionRules(
        (SELECT min(o.id) FROM report_recipients o WHERE ${isSame} AND (o.conversions OR o.payments)) AS "recipientId"
      FROM report_recipients r JOIN workspaces w ON w.id = r.workspace_id
      JOIN owners p ON p.id = w.owner_id AND ${isInUse('p')}
-     WHERE r.${wanted} AND ($1::int IS NULL OR r.workspace_id = $1) AND ${isReachable('true')}`,
-    [workspaceId ?? null],
+     WHERE r.${wanted} AND r.workspace_id = ANY ($1::int[]) AND ${isReachable('true')}`,
+    [workspaceIds],
   )
 }
 
@@ -61,7 +61,7 @@ export async function tellPayments(
     now,
   )
   if (added === undefined) return
-  const rules = await listConversionRules(tx, 'payments', workspaceId)
+  const rules = await listConversionRules(tx, 'payments', [workspaceId])
   await gather(tx, new Map(rules.map(({ recipientId }) => [recipientId, added])), now)
 }
 

@@ -43,22 +43,18 @@ export function isSubscribedTo(type: string): string {
   return `endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AND (endpoint.events = '{}' OR ${type} = ANY (endpoint.events))`
 }
 
-/**
- * Which of these types some endpoint of a workspace is subscribed to now, by workspace. Frequent events are written for
- * these alone.
- * @param workspaceIds all when left out
- */
+/** Which of these types some endpoint of these workspaces is subscribed to now, by workspace. Frequent events are written for these alone. */
 export async function readSubscribedTypes(
   q: Queryable,
   types: readonly WebhookEventType[],
-  workspaceIds?: readonly number[],
+  workspaceIds: readonly number[],
 ): Promise<Map<number, ReadonlySet<WebhookEventType>>> {
   const rows = await q.query<{ workspaceId: number; types: WebhookEventType[] }>(
     `SELECT endpoint.workspace_id AS "workspaceId", array_agg(DISTINCT wanted.type) AS types
      FROM webhook_endpoints AS endpoint CROSS JOIN unnest($1::text[]) AS wanted (type)
-     WHERE ${isSubscribedTo('wanted.type')} AND ($2::int[] IS NULL OR endpoint.workspace_id = ANY ($2))
+     WHERE ${isSubscribedTo('wanted.type')} AND endpoint.workspace_id = ANY ($2::int[])
      GROUP BY endpoint.workspace_id`,
-    [types, workspaceIds ?? null],
+    [types, workspaceIds],
   )
   return new Map(rows.map((row) => [row.workspaceId, new Set(row.types)]))
 }

@@ -7,11 +7,12 @@
  * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its message may be there. A report that is
  * too late has failed. Held by test/integration/reports.test.ts.
  */
+import { day } from '../../../schemas/limits/units.ts'
 import type { ReportKind } from '../../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../../client.ts'
 import { milliseconds } from '../../clock.ts'
 import { columnsOf } from '../../columns-of.ts'
-import { isTooFarAhead } from '../../leasing.ts'
+import { isPast, isTooFarAhead } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 import { type Destination, isReachable } from './report-recipients.ts'
 
@@ -41,11 +42,14 @@ export interface DueReport extends Pick<DuePeriod, 'every' | 'first' | 'last' | 
   readonly recipients: readonly (Destination & { readonly id: number; readonly createdAt: number })[]
 }
 
-/** Conditions of a row `r` that can be claimed for a period at a moment. A later period was sent by a clock that ran ahead. */
+/**
+ * Condition of a row `r` that can be claimed for a period at a moment. A later period doesn't count if a clock that ran ahead
+ * sent it or is to send it.
+ */
 const isFree = (period: string, now: string) =>
   `(r.period IS NULL OR r.period < ${period}
-    OR (r.period > ${period} AND ${isTooFarAhead('r.sent_at', now, 0)})
-    OR (r.period = ${period} AND r.state IN ('sending', 'waiting') AND r.due_at <= ${now}))`
+    OR (r.period > ${period} AND (${isTooFarAhead('r.sent_at', now, 0)} OR ${isTooFarAhead('r.due_at', now, day)}))
+    OR (r.period = ${period} AND r.state IN ('sending', 'waiting') AND ${isPast('r.due_at', now, day)}))`
 
 interface DueQuery {
   readonly now: Date

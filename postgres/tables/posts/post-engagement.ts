@@ -4,12 +4,25 @@
  * test/integration/engagement.test.ts.
  */
 import type { Figures } from '../../../schemas/engagement.ts'
-import { engagementLimitMaxMs } from '../../../schemas/limits/engagement-limits.ts'
+import {
+  engagementChargedAgesMs,
+  engagementLimitMaxMs,
+  engagementRefusedMs,
+} from '../../../schemas/limits/engagement-limits.ts'
 import type { Platform } from '../../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../../schemas/resources/social-account.ts'
 import type { Queryable } from '../../client.ts'
-import { isPast, type Leasing } from '../../leasing.ts'
+import { intervalOf } from '../../clock.ts'
+import { isPast, isTooFarAhead, type Leasing } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
+
+/**
+ * SQL condition of a row `e` that is due. Where each read is billed, the next one may be weeks away, at one of three ages of
+ * the post. Any other time so far ahead was set by a clock that ran ahead.
+ */
+const isDue = (now: string) =>
+  `(e.due_at <= ${now} OR (${isTooFarAhead('e.due_at', now, engagementRefusedMs)}
+     AND e.due_at - e.published_at <> ALL (ARRAY[${engagementChargedAgesMs.map((ms) => intervalOf(`${ms}`)).join()}])))`
 
 /** From now on its figures are read. */
 export async function insertEngagement(
@@ -42,7 +55,7 @@ export function leaseAccounts(q: Queryable, { now, until, max }: Leasing): Promi
        SELECT a.id FROM social_accounts a JOIN workspaces w ON w.id = a.workspace_id JOIN owners o ON o.id = w.owner_id
        WHERE status = 'connected' AND connection_type <> 'simulated' AND ${isInUse()}
          AND coalesce(${isPast('engagement_held_until', '$1', engagementLimitMaxMs)}, true) AND coalesce(held_until <= $1, true)
-         AND EXISTS (SELECT FROM post_engagement e WHERE e.social_account_id = a.id AND e.due_at <= $1)
+         AND EXISTS (SELECT FROM post_engagement e WHERE e.social_account_id = a.id AND ${isDue('$1')})
        ORDER BY engagement_held_until NULLS FIRST, a.id LIMIT $3 FOR NO KEY UPDATE OF a SKIP LOCKED
      ) RETURNING id, platform, connection_type, handle, external_id, provider_metadata`,
     [now, until, max],
@@ -75,7 +88,7 @@ export function listDueOf(q: Queryable, accountId: number, now: Date, max: numbe
     `SELECT e.target_id AS "targetId", t.publish_result->>'external_id' AS "externalId", e.published_at AS "publishedAt",
        e.failures
      FROM post_engagement e JOIN post_targets t ON t.id = e.target_id
-     WHERE e.social_account_id = $1 AND e.due_at <= $2 ORDER BY e.due_at, e.target_id LIMIT $3`,
+     WHERE e.social_account_id = $1 AND ${isDue('$2')} ORDER BY e.due_at, e.target_id LIMIT $3`,
     [accountId, now, max],
   )
 }
@@ -87,7 +100,7 @@ export interface ReadPost {
   readonly dueAt: Date | null
 }
 
-/** Replaces the figures, unless newer ones are there. */
+/** Replaces the figures, unless newer ones are there. A clock that ran ahead may have dated the ones that are. */
 export async function storeEngagement(q: Queryable, readAt: Date, posts: readonly ReadPost[]): Promise<void> {
   const rows = posts.map(({ targetId, figures, dueAt }) => ({
     target_id: targetId,
@@ -104,7 +117,7 @@ export async function storeEngagement(q: Queryable, readAt: Date, posts: readonl
        views = CASE WHEN is_gone THEN e.views ELSE r.views END
      FROM jsonb_to_recordset($1) AS r (target_id bigint, due_at timestamptz, is_gone boolean,
        likes bigint, comments bigint, shares bigint, views bigint)
-     WHERE e.target_id = r.target_id AND coalesce(read_at <= $2, true)`,
+     WHERE e.target_id = r.target_id AND coalesce(${isPast('read_at', '$2', 0)}, true)`,
     [JSON.stringify(rows), readAt],
   )
 }

@@ -13,8 +13,9 @@ import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables
 import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/people/contacts.ts'
 import { erasePerson } from '../../postgres/tables/people/erasures.ts'
 import { insertInboxRows } from '../../postgres/tables/people/inbox.ts'
-import { listPayers } from '../../postgres/tables/revenue/revenue-credits.ts'
+import { listPayers, recreditContacts } from '../../postgres/tables/revenue/revenue-credits.ts'
 import { readRevenueLedTo } from '../../postgres/tables/revenue/revenue-figures.ts'
+import { sumRevenueOfPeople } from '../../postgres/tables/revenue/revenue-of-people.ts'
 import { forgetOutbox } from '../../postgres/tables/webhooks/outbox.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhooks/webhook-deliveries.ts'
 import { takeTurns } from '../../postgres/tables/webhooks/webhook-turns.ts'
@@ -151,6 +152,9 @@ test('a payer is found by index, however many rows inbox and ledger have', async
     erasePerson(q, { ...person, workspaceId, anonymousIds: ['browser 1'], sharedTimes: [shared] }),
   )
   expect(scanned.filter((table) => /^(inbox|revenue)/.test(table))).toEqual([])
+  const people = { workspaceId, currency: 'USD', since: 0, contactIds: [1], anonymousIds: ['browser 5'] }
+  expect(await scannedBy((q) => recreditContacts(q, [1]))).not.toContain('revenue_payments')
+  expect(await scannedBy((q) => sumRevenueOfPeople(q, people))).not.toContain('revenue_payments')
   const left = (table: string, which: string) =>
     pg.query(`SELECT FROM ${table} WHERE workspace_id = $1 AND ${which}`, [workspaceId])
   expect(await left('inbox', `anonymous_id IN ('browser 1', 'browser 2', 'browser 3')`)).toEqual([])

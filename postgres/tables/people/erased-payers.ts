@@ -1,13 +1,12 @@
 /** Who paid, as the ledger has it, when a person is erased. */
 import type { Queryable } from '../../client.ts'
 import { milliseconds } from '../../clock.ts'
-import { payerByBrowser, payerEmail, payerField } from '../revenue/payer-choice.ts'
+import { payerByBrowser, payerEmail, payerField, paymentsNaming } from '../revenue/payer-choice.ts'
 import { lockLedger } from '../revenue/revenue-ledger.ts'
 import type { ErasedPerson } from './erasures.ts'
 import { inboxUserId } from './inbox.ts'
 
-// Each by its index alone: Postgres takes a few names for many, and reads all payments. Arguments are SQL.
-const paymentsOf = (reference: string) => `(SELECT * FROM revenue_payments WHERE refs && ARRAY[${reference}] OFFSET 0)`
+/** By its index alone, as `paymentsNaming`. */
 const paymentOf = (id: string) => `(SELECT * FROM revenue_payments WHERE id = ${id} OFFSET 0)`
 
 /**
@@ -40,11 +39,11 @@ export async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<
        SELECT p.id, y.provider, y.reference FROM times
        CROSS JOIN LATERAL (
          SELECT * FROM revenue_payers WHERE workspace_id = $1 AND field = 'anonymous_id' AND value = times."anonymousId" OFFSET 0) AS y
-       JOIN LATERAL ${paymentsOf('y.reference')} AS p ON p.workspace_id = $1 AND p.provider = y.provider
+       JOIN LATERAL ${paymentsNaming('y.reference')} AS p ON p.workspace_id = $1 AND p.provider = y.provider
          AND p.occurred_at >= to_timestamp("fromAt" / 1000) AND ("toAt" IS NULL OR p.occurred_at < to_timestamp("toAt" / 1000))
      ), naming AS (
        SELECT p.id, known.provider, known.reference, by_browser, by_name FROM known
-       LEFT JOIN LATERAL ${paymentsOf('known.reference')} AS p ON p.workspace_id = $1 AND p.provider = known.provider
+       LEFT JOIN LATERAL ${paymentsNaming('known.reference')} AS p ON p.workspace_id = $1 AND p.provider = known.provider
      ), told AS MATERIALIZED (
        SELECT p.id, by_browser, ${payerField('email')} AS email, ${payerField('user_id')} AS user_id,
          ${payerField('anonymous_id')} AS browser, ${milliseconds('p.occurred_at')} AS at
@@ -67,7 +66,7 @@ export async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<
        UNION SELECT p.provider, reference FROM theirs CROSS JOIN LATERAL ${paymentOf('theirs.id')} AS p CROSS JOIN unnest(p.refs) AS reference
        WHERE is_payer AND 0 = (
          -- For EXISTS Postgres reads all payments until it finds one.
-         SELECT count(*) FROM ${paymentsOf('reference')} AS other
+         SELECT count(*) FROM ${paymentsNaming('reference')} AS other
          WHERE other.workspace_id = $1 AND other.provider = p.provider AND other.id NOT IN (SELECT id FROM theirs WHERE is_payer))
      ), gone AS (
        DELETE FROM revenue_payers WHERE ctid = ANY (ARRAY (

@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '../../client.ts'
 import { columnsOf } from '../../columns-of.ts'
+import { paymentsNaming } from './payer-choice.ts'
 import type { ReportedFacts } from './reported-payments.ts'
 
 const provider = 'stripe'
@@ -67,10 +68,9 @@ export async function underIntents(
     of === provider && payment !== undefined && !references.some((one) => one.startsWith(kind)) ? [payment.id] : [],
   )
   if (asked.length === 0) return reported
-  // Each name by the index alone.
   const known = await q.query<{ charge: string; intent: string }>(
     `SELECT charge, payment AS intent FROM unnest($3::text[]) AS asked (charge)
-     CROSS JOIN LATERAL (SELECT * FROM revenue_payments WHERE refs && ARRAY['${kind}' || charge] OFFSET 0) AS known
+     CROSS JOIN LATERAL ${paymentsNaming(`'${kind}' || charge`)} AS known
      WHERE workspace_id = $1 AND provider = $2`,
     [workspaceId, provider, asked],
   )

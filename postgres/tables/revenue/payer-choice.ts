@@ -4,6 +4,13 @@ import { inboxUserId } from '../people/inbox.ts'
 
 const kinds = referenceKinds.map((kind) => `'${kind}'`).join(', ')
 
+/**
+ * Payments of any workspace that have the reference, as a subselect. OFFSET 0 keeps the index: Postgres overestimates the
+ * payments of a name, and would read all of them.
+ */
+export const paymentsNaming = (reference: string) =>
+  `(SELECT * FROM revenue_payments WHERE refs && ARRAY[${reference}] OFFSET 0)`
+
 /** A field of the payer of the payment `p`. */
 export const payerField = (field: 'email' | 'user_id' | 'anonymous_id') => `(
   SELECT y.value FROM revenue_payers y

@@ -4,7 +4,7 @@ import { payerBrowsersMax } from '../../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../../client.ts'
 import { milliseconds } from '../../clock.ts'
 import { inboxUserId } from '../people/inbox.ts'
-import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
+import { payerByBrowser, payerEmail, payerField, paymentsNaming } from './payer-choice.ts'
 import { lockLedger } from './revenue-ledger.ts'
 
 /** Times are milliseconds since 1970. */
@@ -151,12 +151,16 @@ export async function recreditContacts(tx: Queryable, contactIds: readonly numbe
        WHERE c.id = ANY ($1::bigint[]) AND EXISTS (
          SELECT FROM revenue_payers WHERE workspace_id = c.workspace_id AND field = 'user_id')
        UNION SELECT b.workspace_id, 'anonymous_id', b.anonymous_id FROM bindings b WHERE b.contact_id = ANY ($1::bigint[])
-     ), due AS (
+     ), found AS (
        SELECT p.id FROM news
-       JOIN revenue_payers y ON y.workspace_id = news.workspace_id AND y.field = news.field AND y.value = news.value
-       JOIN revenue_payments p ON p.workspace_id = y.workspace_id AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-       WHERE p.credited_at IS NOT NULL AND NOT p.is_payer_erased ORDER BY p.id FOR UPDATE OF p)
-     UPDATE revenue_payments p SET credit_due_at = now() FROM due WHERE p.id = due.id`,
+       CROSS JOIN LATERAL (SELECT * FROM revenue_payers
+         WHERE workspace_id = news.workspace_id AND field = news.field AND value = news.value OFFSET 0) AS y
+       CROSS JOIN LATERAL ${paymentsNaming('y.reference')} AS p
+       WHERE p.workspace_id = y.workspace_id AND p.provider = y.provider
+     ), due AS (
+       SELECT id FROM revenue_payments WHERE id = ANY (ARRAY (SELECT id FROM found))
+         AND credited_at IS NOT NULL AND NOT is_payer_erased ORDER BY id FOR UPDATE)
+     UPDATE revenue_payments SET credit_due_at = now() WHERE id = ANY (ARRAY (SELECT id FROM due))`,
     [contactIds],
   )
 }

@@ -11,6 +11,7 @@ import type { Queryable } from '../../client.ts'
 import { takeNamedLock } from '../../named-lock.ts'
 import { insertOutboxRows, type OutboxRow } from '../webhooks/outbox.ts'
 import { renameCharges, underIntents } from './charge-names.ts'
+import { paymentsNaming } from './payer-choice.ts'
 import {
   type Entry,
   entriesOf,
@@ -148,10 +149,9 @@ async function notePayers(
     [workspaceId, provider, JSON.stringify(rows)],
   )
   if (changed.length === 0) return
-  // Each name by itself, and by the index of names alone: Postgres takes many at once for much of the table, and reads all of it.
   const due = await tx.query<{ id: number }>(
     `SELECT DISTINCT id FROM unnest($3::text[]) AS changed (reference)
-     CROSS JOIN LATERAL (SELECT * FROM revenue_payments WHERE refs && ARRAY[changed.reference] OFFSET 0) AS payment
+     CROSS JOIN LATERAL ${paymentsNaming('changed.reference')} AS payment
      WHERE workspace_id = $1 AND provider = $2 AND NOT is_payer_erased`,
     [workspaceId, provider, changed.map(({ reference }) => reference)],
   )

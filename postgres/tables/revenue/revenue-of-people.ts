@@ -6,7 +6,7 @@ import { journeyPaymentsMax } from '../../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../../client.ts'
 import { milliseconds } from '../../clock.ts'
 import { inboxUserId } from '../people/inbox.ts'
-import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
+import { payerByBrowser, payerEmail, payerField, paymentsNaming } from './payer-choice.ts'
 import { ownCentsOfEntry, sumOfCents } from './revenue-rates.ts'
 
 export interface PaymentsRequest {
@@ -57,7 +57,8 @@ async function readNaming(
      -- Each by the index alone: Postgres takes a few names for many, and reads all payers.
      SELECT DISTINCT p.id FROM known CROSS JOIN LATERAL (
        SELECT * FROM revenue_payers WHERE workspace_id = $1 AND field = known.field AND value = known.value OFFSET 0) AS y
-     JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]`,
+     CROSS JOIN LATERAL ${paymentsNaming('y.reference')} AS p
+     WHERE p.workspace_id = $1 AND p.provider = y.provider`,
     [workspaceId, contactIds, anonymousIds],
   )
   return rows.map(({ id }) => id)

@@ -10,7 +10,7 @@ import { openInstallation } from './installation.ts'
 import { shownText } from './shown-text.ts'
 
 export interface Terminal {
-  /** A promise is one of when it is taken. */
+  /** A promise resolves once the text is taken. */
   out(text: string): void | Promise<void>
   err(text: string): void
   /** Whether standard error is a terminal, on which a running line can be replaced. */

@@ -10,8 +10,8 @@ export interface Leasing {
 }
 
 /**
- * SQL condition: the time in a column is past. A clock that ran ahead leaves times that rows would wait for. A time further
- * ahead than a right clock sets one counts as past, too.
+ * SQL condition: the time in a column is past, or further ahead than a right clock sets it. Else rows would wait for times
+ * that were set by a clock that ran ahead.
  * @param now a parameter
  * @param furthestMs how far ahead of their clocks processes set it at most; or SQL of it
  */
@@ -19,7 +19,7 @@ export function isPast(column: string, now: string, furthestMs: number | string)
   return `(${column} <= ${now} OR ${isTooFarAhead(column, now, furthestMs)})`
 }
 
-/** SQL condition: only a clock that ran ahead sets such a time. Parameters: as of `isPast`. */
+/** SQL condition: only a clock that ran ahead sets such a time. Parameters as in `isPast`. */
 export function isTooFarAhead(column: string, now: string, furthestMs: number | string): string {
   return `${column} > ${now}::timestamptz + ${intervalOf(`(${furthestMs} + ${clocksApartMaxMs})`)}`
 }

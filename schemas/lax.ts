@@ -20,11 +20,11 @@ function toInteger(value: unknown): unknown {
   const match = integerText.exec(value)
   if (!match) return value
   const integer = Number(match[1]!.replaceAll('_', ''))
-  // An integer still, whose bounds are what it breaks. Adding 0 makes 0 of -0.
+  // It stays an integer, so that the error names the bound it breaks. Adding 0 turns -0 into 0.
   return Math.min(Math.max(integer, -Number.MAX_VALUE), Number.MAX_VALUE) + 0
 }
 
-/** Whether a text means an integer: a field that takes none of them has no other fault. */
+/** Whether a text means an integer. A field that takes no texts then reports the type alone. */
 export function isIntegerText(text: string): boolean {
   return typeof toInteger(text) === 'number'
 }

@@ -67,7 +67,7 @@ export interface SignInLimiter {
   take(tried: SignInTry): Promise<number>
   /** The address's try was a right one, and counts no longer: many people sign in from one office. */
   giveBack(address: string): Promise<void>
-  /** Nobody looked at the try: it counts no longer, for whatever it was counted. */
+  /** Nobody compared the password: the try counts no longer, neither for its address nor for its e-mail or browser. */
   giveAllBack(tried: SignInTry): Promise<void>
   /** Counts a code of an account's second factor. @returns as `take` */
   takeCode(ownerId: number): Promise<number>

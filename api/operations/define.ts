@@ -34,7 +34,7 @@ export type Interface = 'rest' | 'mcp' | 'console'
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** The workspace of the key. Without a plan the chain answers 402 before any handler runs, but those of `needsNoPlan` and `isOfAccount`. */
+/** The workspace of the key. Without a plan the chain answers 402, but for operations with `needsNoPlan` or `isOfAccount`. */
 type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
 /** Who acts: a secret key, or a member in the dashboard. */
@@ -162,7 +162,7 @@ export interface Operation<
   readonly problems?: readonly (keyof typeof problems)[]
   /**
    * Mutations alone: work that takes long, such as asking somebody else's server. It is done before the change is queued, and
-   * not for a repeat that has its answer already. It may write nothing but that something was used up. Its refusals aren't
+   * not for a repeat that has its answer already. The only thing that it may write is that something was used up. Its refusals aren't
    * kept for repeats.
    */
   prepare?(context: Context<Input>): Promise<Prepared>

@@ -6,8 +6,8 @@
  *   or 403 where the caller lacks a scope of the answer → handler → outbox → record → audit (last: it holds the workspace's
  *   chain) → commit
  *
- * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. One of
- * the caller (401, 403) isn't kept: a repeat by somebody who may does the work.
+ * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. A
+ * refusal of the caller (401, 402, 403, 429) isn't kept: a repeat by somebody who may does the work.
  *
  * Held by test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
  */

@@ -38,7 +38,7 @@ export interface Gateway {
   readonly clock: Clock
   readonly log: Log
   readonly config: CallConfig
-  /** Prepared changes of this process that are under way, by workspace and Idempotency-Key. */
+  /** Workspace and Idempotency-Key of the changes that this process is preparing or making. */
   readonly preparing: Set<string>
   /** For how long a retry with the same Idempotency-Key gets the same answer. */
   readonly idempotencyKeptMs: number
@@ -151,7 +151,10 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway, ch
   return alone(gateway.preparing, `${workspace.id} ${idempotencyKey}`, change)
 }
 
-/** A repeat that comes meanwhile would prepare as well, and might find used up what the first has taken. */
+/**
+ * A repeat meanwhile would prepare as well, and may find used up what the first one took. Other processes don't know of it:
+ * there it may.
+ */
 async function alone<Result>(preparing: Set<string>, name: string, work: () => Promise<Result>): Promise<Result> {
   if (preparing.has(name)) throw problem('idempotency_in_progress')
   preparing.add(name)

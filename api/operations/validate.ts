@@ -102,7 +102,7 @@ function sayingWhatWasSent(
 }
 
 /**
- * Adds the fields with NUL or a lone surrogate, which PostgreSQL can't be asked for either, in the order of the fields.
+ * Adds errors for fields with NUL or a lone surrogate, neither of which PostgreSQL takes, in the order of the fields.
  * Unknown members are ignored, whatever they hold.
  */
 function withUnstorableTexts(

@@ -41,7 +41,7 @@ export async function* readParts(body: AsyncIterable<Buffer>, boundary: string):
   await drain(source.untilDelimiter()).catch((error) => {
     throw error instanceof FormFault && source.hasBytes ? new FormFault('malformed') : error
   })
-  // Parts that are no field count as well: each takes a few bytes of the body, and microseconds of all workspaces.
+  // Parts without a name count, too: each is a few bytes of the body, and takes microseconds of the one thread that all share.
   for (let parts = 1; !(await source.isClosed()); parts++) {
     if (parts > formPartsMax) throw new FormFault('malformed')
     const head = readHead(await source.head())

@@ -1,9 +1,9 @@
 /** Files in the OpenAPI document: forms that bring them, and answers that are their bytes. */
 
-/** As of any binary string: what the bytes are is told by the answer's own type. */
+/** As for any binary string. The answer's Content-Type says which bytes they are. */
 const bytes = { type: 'string', contentMediaType: 'application/octet-stream' }
 
-/** For a schema that zod can't show: of ours only files are such. */
+/** Describes schemas that zod can't convert. Only files are such. */
 export function showFile({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: Record<string, unknown> }): void {
   const { def } = (zodSchema as { _zod: { def: { type: string } } })._zod
   if (def.type === 'custom') Object.assign(jsonSchema, bytes)

@@ -175,7 +175,7 @@ export function readQuery(
   shape: Readonly<Record<string, z.ZodType>> = {},
 ): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null)
-  // With the sign that a query has anyway: one that it begins with is then of the first name.
+  // URLSearchParams drops one leading `?`. With one in front, a `?` that the first name begins with stays.
   const sent = new URLSearchParams(`?${query}`)
   for (const [name, value] of sent) values[name] = value
   for (const [name, schema] of Object.entries(shape)) {

@@ -7,6 +7,7 @@ import type { TrackEvent } from '../../schemas/event/event.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { noArea } from '../../schemas/reference/places.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import { noOwnership } from '../../test/support/enriching.ts'
 import { eventVariants } from '../load/event-bodies.ts'
 
@@ -29,7 +30,6 @@ interface Visit {
   page: number
 }
 
-const dayMs = 86_400_000
 /** Rows of a segment at a moderate load. */
 const rowsPerSegment = 2_000
 const visitsAtOnce = 400

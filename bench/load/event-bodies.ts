@@ -88,7 +88,7 @@ function variant(at: number): EventVariant {
   }
 }
 
-/** Pages of each of which half as many are visited as of the one twice as far ahead (Zipf), as `svc seed` has them. */
+/** The n-th page has 1/n of the first page's visits (Zipf), as with `svc seed`. */
 const zipfPages = 120
 const zipfSum = Array.from({ length: zipfPages }, (_, rank) => 1 / (rank + 1)).reduce((sum, share) => sum + share)
 /** Its multiples lie evenly between whole numbers, however many there are. */

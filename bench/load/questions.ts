@@ -1,4 +1,5 @@
 /** Questions to the overview: ranges, as dashboards ask for them, each question one that was not asked before. */
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Question } from './load-plan.ts'
 
 export interface Range {
@@ -9,7 +10,6 @@ export interface Range {
   coldQuery(number: number): string
 }
 
-const dayMs = 86_400_000
 const path = '/v1/analytics/overview'
 /** The longest list that may be asked for. */
 const limits = 100

@@ -14,10 +14,10 @@ import {
   tryLockIdempotencyKey,
 } from '../../postgres/tables/workspaces/idempotency.ts'
 import { uws } from '../../runtime/http/uws.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 
 const pg = connectPostgres(process.argv[2]!)
 const workspaceId = Number(process.argv[3])
-const dayMs = 86_400_000
 
 async function read(): Promise<string> {
   return JSON.stringify(await listPosts(pg, workspaceId, { limit: 100 }))

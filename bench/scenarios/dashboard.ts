@@ -10,6 +10,7 @@ import { createSignInLink } from '../../postgres/tables/members/owner-sessions.t
 import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { dashboardGzipBytesMax } from '../../schemas/limits/script-limits.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import { findBrowser } from '../../test/support/find-browser.ts'
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'
 import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
@@ -21,7 +22,6 @@ import { onBoth } from '../measure/cores.ts'
 const shape = { workspaces: 2, days: 30 }
 const loads = 12
 const filters = 12
-const dayMs = 86_400_000
 /** Lists whose rows are clicked in turn. */
 const lists = ['Sources', 'Pages', 'Countries', 'Devices']
 /** So often the page is asked whether its figures are there, and for so long. */

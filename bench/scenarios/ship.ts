@@ -3,7 +3,7 @@
  * nothing reads, alternating. A fold is called at once after the inserts, so that the pause between two folds isn't
  * measured.
  */
-
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
 import { dayOfEvents } from '../data/day-of-events.ts'
 import { encodeSegments } from '../data/segments.ts'
@@ -12,7 +12,6 @@ import { median } from '../load/latency.ts'
 import type { SegmentsOutcome } from '../ship-round.ts'
 import { shipBare, shipFolded } from '../ship-round.ts'
 
-const dayMs = 86_400_000
 const day = { workspaces: 20, seed: 20_261_120 }
 const events = 600_000
 const eventsShort = 5_000

@@ -27,7 +27,7 @@ export interface ImportedEvent {
 /** Why nothing is taken: it has no place here, or it can't be understood. */
 export type NotTaken = { readonly leftOut: string } | { readonly refused: string }
 
-/** A line's events, or those of its parts that aren't taken; or why the whole isn't. */
+/** A line's events, with a reason in place of each part that isn't taken; or one reason for the whole line. */
 export type Mapped = readonly (ImportedEvent | NotTaken)[] | NotTaken
 
 /** The value of a cell or property where it is a text that says something; NULL is written `\N` by some databases. */

@@ -16,8 +16,8 @@ export interface Query {
 }
 
 /**
- * `INSERT INTO table (columns) FORMAT name`, whose rows are the request's body; or of these, by
- * `SELECT * FROM input('structure') WHERE condition`, where the condition holds.
+ * `INSERT INTO table (columns) FORMAT name`, whose rows are the request's body; or only those for which
+ * the condition holds, by `SELECT * FROM input('structure') WHERE condition`.
  */
 export interface RowsInsert {
   table: string

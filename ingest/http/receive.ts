@@ -66,7 +66,7 @@ export interface ReceiveOptions {
 }
 
 /**
- * Upper bounds of a row's bytes in the log, given the bytes of the body that it came in, and its header's user agent. A number
+ * Upper bounds of a row's bytes in the log: for each byte of its body, for itself, and for each character of the user agent. A number
  * grows most: of `1e19,` the row has 21 bytes, and the side payload of a conversion as many.
  */
 const rowBytesPerBodyByte = 9

@@ -108,7 +108,7 @@ async function lookForDrops(context: TrafficContext, asOf: number, stopping: Abo
 async function lookForDrop(context: TrafficContext, due: DueAlert, asOf: number): Promise<void> {
   const { pg, ch } = context
   const { workspaceId, threshold, dueAt } = due
-  // One of a clock that ran ahead says nothing of who came since.
+  // An alert that is dated by a clock that ran ahead doesn't tell who came since.
   const toldAt = due.toldAt !== null && due.toldAt.getTime() > asOf + clocksApartMaxMs ? null : due.toldAt
   const silenceMs = threshold * hour
   // Nobody has looked since the last alert, or since the look was due: a drop that began meanwhile is told now.

@@ -16,7 +16,7 @@ export interface PeopleOptions {
 }
 
 /**
- * A step that fails is said, and done again with the next fold: it holds back no figures. Whoever is to be forgotten doesn't
+ * A step that fails is logged, and done again with the next fold: it holds back no figures. Whoever is to be forgotten doesn't
  * wait for figures of people that can't be computed.
  * @returns false: more waits, and can be done at once
  * @throws the error of a step that ended with the process

@@ -54,7 +54,7 @@ export async function expireData(context: JobContext): Promise<void> {
     for (const table of tables) {
       // Anew: a workspace that was made since may keep its rows for longer, and have imported old ones.
       const [first] = groupByExpiry(await listWorkspaces(pg), now)
-      // Never later than at the begin: what a retention loses that was shortened since isn't noted yet.
+      // Never later than at the run's begin: rows that a retention shortened since loses aren't noted yet.
       let rows = first === undefined ? 0 : await days.dropDays(table, Math.min(first.before, groups[0]!.before))
       for (const group of groups) rows += await days.deleteOf(table, group)
       metrics.rowsExpired(table, rows)

@@ -46,7 +46,7 @@ export const touchesPerSessionDayMax = 1_000
  */
 export const conversionsPerSessionDayMax = 10_000
 export const conversionsPerServerHourMax = 100_000
-/** All sessions of a visitor on a local day list together so many times what one may list. */
+/** All sessions of a visitor on a local day share room for this many times what one of them may list. */
 export const sessionListsPerVisitorDay = 5
 /** Conversions of a session and local day that keep their own times. Further equal ones count at the first one's time. */
 export const creditsApartMax = 100

@@ -8,7 +8,7 @@ export const clickSubscribersEveryMs = 10 * second
 export const toldClicksEveryMs = 1 * minute
 /** Older clicks aren't told: so a pipeline that was away has a bounded time to read. */
 export const toldClickAgeMaxMs = 2 * day
-/** Marks stay for longer: by a clock that runs days ahead they would be lost, and their clicks told again. */
+/** Marks stay longer than clicks are told. Else a clock that runs days ahead would drop them, and their clicks would be told again. */
 export const toldClickMarksKeptMs = toldClickAgeMaxMs + 7 * day
 /** Clicks, and links with any, that one reading takes: with more of them it takes the oldest. */
 export const toldClickRowsMax = 1_000_000

@@ -73,7 +73,7 @@ export function watchPages(): void {
   on('scroll', look)
   on('pagehide', hide)
   for (const name of ['pushState', 'replaceState'] as const) {
-    // Named once: the bundler writes the window before each.
+    // Named once: the bundler puts `window.` before each use.
     const its = history
     const original = its[name]
     its[name] = (...args) => {

@@ -143,7 +143,7 @@ const remove = defineOperation({
   name: 'member.delete',
   http: { method: 'DELETE', path: '/v1/members/{member_id}' },
   summary:
-    "Remove a member, who is out at once: sessions go on in other workspaces. The member's keys, shared links and apps are revoked.",
+    "Remove a member, who is out at once: sessions go on in other workspaces. The member's keys, shared links and connected apps are revoked.",
   tag: 'Workspace',
   effect: 'delete',
   scope: manageScope,

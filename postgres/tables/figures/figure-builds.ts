@@ -106,8 +106,8 @@ export async function beginMovedBuilds(q: Queryable): Promise<void> {
 }
 
 /**
- * Parts that are done, the last of them under `version`. Where a later version was taken meanwhile nothing is noted: another's
- * fold may have written rows of these visitors without knowing the others. So the part is done again.
+ * Parts that are done, the last of them under `version`. Where a later version was taken meanwhile, nothing is noted:
+ * another process may have folded events of these visitors without their earlier days. The part is then done again.
  */
 export async function noteParts(
   q: Queryable,

@@ -58,7 +58,7 @@ export async function signInByLink(
 
 /**
  * Ends the one that the browser had before: its cookie is replaced, so nobody could. Whoever calls has locked the account.
- * @param session of an account that was removed from its workspace meanwhile, it begins where a sign-in would begin
+ * @param session begins in its workspace. If the account was removed from that meanwhile, it begins where a sign-in would
  * @returns the token of the new session
  */
 export async function beginBrowserSession(

@@ -103,7 +103,7 @@ export function OverviewPage({ view: chosenView, workspace, go, navigate }: Over
     )
   }
   wasShown.current = true
-  // The first event of all is awaited, not that of a quiet day. An old answer about the year may not know it yet.
+  // The first event of all is awaited, not that of a quiet day. The year's answer may be older than the first event.
   isAwaited.current &&= isEmpty(answer) && (year === undefined || year.metrics.events === 0)
   const isNew = isBare && isAwaited.current && year !== undefined
   return (

@@ -1,4 +1,4 @@
-/** Why a change was refused whose form was closed before the answer: it stands over the page until it is closed. */
+/** Shows a refusal whose form was closed before the answer came. It stays over the page until somebody closes it. */
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { Refusal } from './failure.tsx'
 

@@ -114,7 +114,7 @@ export function isBegun(target: Post['targets'][number]): boolean {
   return target.status === 'published' || partsOf(target) > 0
 }
 
-/** By network. A target that is published, or its first part, keeps its own, so that of one that waits counts. */
+/** By network. Published targets keep their captions, so the caption of a waiting target counts. */
 function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
   const inOrder = [...targets].sort((a, b) => Number(isBegun(b)) - Number(isBegun(a)))
   const captions = new Map(inOrder.map(({ platform, caption_override: text }) => [platform, text]))

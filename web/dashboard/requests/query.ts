@@ -126,7 +126,7 @@ export function useAnswer<Answer>(
           isAsking = false
           return askWhenSeen()
         }
-        // Nobody waits for what is asked for seldom as long as that, once it failed.
+        // After a failure, questions that are seldom asked are repeated as often as live ones.
         if (!isRefused) waitMs = liveMs
       }
       isAsking = false
@@ -263,7 +263,7 @@ async function write<Answer>(name: string, path: string, options: RequestOptions
   const place = options.method === 'PATCH' ? changed : thing
   const before = lost.get(place)
   lost.delete(place)
-  // A change of fields takes back no other write, but may be taken back by one.
+  // A PATCH undoes no other write, but another write may undo a PATCH: then its key is dropped.
   if (place === thing) lost.delete(changed)
   const isPress = options.method === 'POST' && options.body === undefined
   const isRepeat = before?.name === name && !(isPress && performance.now() - before.lostAt > pressedAnewMs)

@@ -88,8 +88,8 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
           close={() => remove(undefined)}
           done={done}
         >
-          Nothing stands under <bdi>{removed.host}</bdi> then, and archived links under it lead nowhere. They are back
-          when it is added and verified again.
+          <bdi>{removed.host}</bdi> serves no links any more, and archived links under it stop working, until the domain
+          is added and verified again.
         </Removal>
       )}
     </Panel>

@@ -21,9 +21,9 @@ export function SigningIn() {
         </>
       ) : (
         <p>
-          You are {roleWithArticle(ownRole())} of this workspace. Who forgets the password gets a link by mail, where
-          the sign-in page offers one. Else removal everywhere and a new invitation help. The owner of another workspace
-          gets a new password from whoever runs the service.
+          You are {roleWithArticle(ownRole())} of this workspace. If you forget the password, the sign-in page mails you
+          a link, where it offers one. Otherwise every workspace must remove you and invite you again. If you own
+          another workspace, whoever runs the service can give you a new password.
         </p>
       )}
       <p>

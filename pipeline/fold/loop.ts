@@ -47,9 +47,9 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
     try {
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
-      if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now()).catch(warnOfCells)
+      if (isAllTaken) await closeSome()
       const renewedMs = isAllTaken ? await renewSome() : 0
-      if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
+      if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work).catch(warnOfBuilds)
       const isPeopleWorkDone = await refreshAndErasePeople({ work, clock, log, metrics, signal })
       const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
@@ -69,6 +69,30 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
   function warnOfCells(error: unknown): void {
     if (signal.aborted || !(error instanceof CellsError)) throw error
     log.warn({ err: error.cause }, 'cells can not be written now; it is tried again later')
+  }
+
+  /** Folds, people and erasures don't wait for them. */
+  function warnOfBuilds(error: unknown): void {
+    if (signal.aborted) throw error
+    log.warn({ err: error }, 'builds of figures can not be begun or deleted now; it is tried again later')
+  }
+
+  /** By build, as `closeDays` has it. */
+  const heldUntil = new Map<number, number>()
+  let closeFrom = 0
+
+  async function closeSome(): Promise<void> {
+    const startedAt = performance.now()
+    if (startedAt < closeFrom) return
+    try {
+      await closeDays(work, clock.now(), heldUntil)
+    } catch (error) {
+      warnOfCells(error)
+    } finally {
+      // Not from its begin: a statement that fails by its deadline takes longer than the interval.
+      const endedAt = performance.now()
+      closeFrom = endedAt + Math.max(closeDaysEveryMs, renewalPause * (endedAt - startedAt))
+    }
   }
 
   let renewFrom = 0

@@ -18,6 +18,7 @@ import { groupBy, inPortions } from '../../runtime/lists.ts'
 import {
   cellDaysPerStatement,
   cellSessionsPerStatement,
+  closeRetryMs,
   dayClosedAfterMs,
   foldDeadlineMs,
   renewedSessionsMax,
@@ -76,26 +77,52 @@ export async function writeCells(
 }
 
 /**
- * Writes the cells of days that are over since the last time, and says so.
+ * Writes the cells of days that are over since the last time, and says so. Where those of all workspaces can't be written, it
+ * writes them by halves: a day that takes too much holds up no other's.
  * @param now milliseconds since 1970
+ * @param heldUntil by build, as `performance.now()`: it is left out until then, as its days couldn't be written
  * @throws {CellsError}
  */
-export async function closeDays(work: LeasedStores, now: number): Promise<void> {
-  const { pg, ensureLease } = work
-  const due = (await listOpenBuilds(pg)).filter(
-    (build) => build.state === 'current' && (build.cellsThrough ?? -1) < lastClosedDay(build.timezone, now),
+export async function closeDays(
+  work: LeasedStores,
+  now: number,
+  heldUntil: Map<number, number> = new Map(),
+): Promise<void> {
+  const due = (await listOpenBuilds(work.pg)).filter(
+    ({ build, state, cellsThrough, timezone }) =>
+      state === 'current' &&
+      (cellsThrough ?? -1) < lastClosedDay(timezone, now) &&
+      (heldUntil.get(build) ?? 0) <= performance.now(),
   )
-  for (const [day, builds] of groupBy(due, (build) => lastClosedDay(build.timezone, now))) {
-    const version = await writeCellsOf(work, builds, () => day).catch((error) => {
-      throw new CellsError(error)
-    })
-    await ensureLease()
-    await raiseCellsThrough(
-      pg,
-      builds.map(({ build }) => build),
-      { day, version },
-    )
+  let failure: unknown
+  const close = async (builds: readonly FigureBuild[], day: number): Promise<void> => {
+    try {
+      await closeDay(work, builds, day)
+    } catch (error) {
+      // A lost lease, or a ClickHouse that is away, is no workspace's fault.
+      await work.ensureLease()
+      if (!(error instanceof CellsError) || !(await work.ch.ping())) throw error
+      failure = error
+      if (builds.length === 1) return void heldUntil.set(builds[0]!.build, performance.now() + closeRetryMs)
+      const middle = Math.ceil(builds.length / 2)
+      await close(builds.slice(0, middle), day)
+      await close(builds.slice(middle), day)
+    }
   }
+  for (const [day, builds] of groupBy(due, ({ timezone }) => lastClosedDay(timezone, now))) await close(builds, day)
+  if (failure !== undefined) throw failure
+}
+
+async function closeDay(work: LeasedStores, builds: readonly FigureBuild[], day: number): Promise<void> {
+  const version = await writeCellsOf(work, builds, () => day).catch((error) => {
+    throw new CellsError(error)
+  })
+  await work.ensureLease()
+  await raiseCellsThrough(
+    work.pg,
+    builds.map(({ build }) => build),
+    { day, version },
+  )
 }
 
 /** Cells couldn't be written, for its `cause`. The next time others of the stale ones come first. */

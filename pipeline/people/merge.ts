@@ -7,6 +7,7 @@ import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { takeNamedLock, tryNamedLock } from '../../postgres/named-lock.ts'
 import {
   type FactLimits,
+  forgetFurtherBrowsers,
   forgetFurtherFacts,
   insertFacts,
   readBindingsOfBrowsers,
@@ -29,6 +30,7 @@ import type { Log } from '../../runtime/log.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
 import {
   bindingPeriodsPerBrowserMax,
+  browsersKnownPerContactMax,
   browsersPerContactMax,
   factsPerBrowserMax,
   inboxRowsPerMerge,
@@ -166,6 +168,7 @@ async function bindAnew(
 ): Promise<BoundAnew> {
   const [visitors, touched, gained] = [[] as string[], new Set<number>(), [] as GainedBrowser[]]
   if (added.length === 0) return { visitors, contactIds: touched, gained }
+  await forgetFurtherBrowsers(tx, [...new Set(added.map(({ contactId }) => contactId))], browsersKnownPerContactMax)
   const browsers = new Set(added.map(({ anonymousId }) => anonymousId))
   const forgotten = await forgetFurtherFacts(tx, workspaceId, [...browsers], limits)
   if (forgotten.length > 0) {

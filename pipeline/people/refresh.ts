@@ -52,9 +52,10 @@ import { recreditContacts } from '../../postgres/tables/revenue/revenue-credits.
 import { listWorkspacesAmong } from '../../postgres/tables/workspaces/workspaces.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
-import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
+import { conversionsPerLookUp, foldEventsMax, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
 import { contactsPerStatement, eventsPerContactMax, peopleWorkMax } from '../../schemas/limits/people-limits.ts'
 import type { LeasedStores } from '../fold/fold.ts'
+import { findCut } from '../fold/read-touched.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { holdMerging } from './merge.ts'
 import { creditChanges } from './person-credits.ts'
@@ -78,10 +79,15 @@ export async function refreshPeople(
   const isAllTaken = waiting.length < peopleWorkMax
   const { folded, asOf } = await readFoldState(pg)
   const visible = rangesOf(folded)
-  // The rest waits for the fold of what was answered before.
-  const toTell = isAllTaken ? untold.filter(({ boundAt }) => boundAt <= asOf).map(({ id }) => id) : []
   const done = await readPeopleDone(pg)
-  const added = subtractRanges(visible, done)
+  // After an outage the rest comes with the next rounds: what is read of the added events is held at once.
+  const unread = subtractRanges(visible, done)
+  const cut = unread.length === 0 ? undefined : await findCut(work.ch, unread, foldEventsMax)
+  const rest = cut === undefined ? [] : subtractRanges(unread, [{ from: 0, through: cut }])
+  const added = subtractRanges(unread, rest)
+  // The rest waits for the fold of what was answered before.
+  const isAllRead = isAllTaken && rest.length === 0
+  const toTell = isAllRead ? untold.filter(({ boundAt }) => boundAt <= asOf).map(({ id }) => id) : []
   if (waiting.length === 0 && added.length === 0 && toTell.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
   await ensureLease()
@@ -116,9 +122,9 @@ export async function refreshPeople(
     await writeMergedToOutbox(tx, work.ch, toTell, now)
     // Last: payments wait for the rows that it locks.
     await gather(tx, told, now)
-    await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: visible })
+    await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: subtractRanges(visible, rest) })
   })
-  return isAllTaken && toTell.length < peopleWorkMax
+  return isAllRead && toTell.length < peopleWorkMax
 }
 
 /** Copies events of known people that aren't copied yet. @returns the contacts whose figures may have changed */

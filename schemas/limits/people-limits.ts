@@ -3,6 +3,8 @@ import { day } from './units.ts'
 
 /** Browsers of one contact, those identified first. Further ones stay visitors of their own. */
 export const browsersPerContactMax = 200
+/** Facts on further browsers are forgotten. Those between may move up where a contact loses a browser. */
+export const browsersKnownPerContactMax = 2_000
 /** A browser's binding periods, the earliest: each is its time with one contact. Facts behind them are forgotten, and the last one goes on. */
 export const bindingPeriodsPerBrowserMax = 100
 /** Identity facts of one browser, the earliest: more than any browser's people need, and few enough to be read at each merge. */

@@ -3,7 +3,11 @@ import { beforeEach, expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { insertInbox } from '../../postgres/tables/people/inbox.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { bindingPeriodsPerBrowserMax, browsersPerContactMax } from '../../schemas/limits/people-limits.ts'
+import {
+  bindingPeriodsPerBrowserMax,
+  browsersKnownPerContactMax,
+  browsersPerContactMax,
+} from '../../schemas/limits/people-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -104,4 +108,18 @@ test('a contact that loses a browser by it binds the next one of its own', async
   await ship([{ at: 5, email: 'cat@example.com', browser: 'shared' }])
   await mergeAll()
   expect(await ofAnn()).toEqual(['last', ...names].sort())
+})
+
+test('an e-mail that is on ever more browsers has facts on its first ones', async () => {
+  const on = (from: number, end: number) =>
+    numbers(from, end).map((nth) => ({ at: nth, email: 'ann@example.com', browser: `b${nth}` }))
+  await ship(on(10, browsersKnownPerContactMax + 10))
+  while ((await merge()) > 0);
+  await ship(on(browsersKnownPerContactMax + 10, browsersKnownPerContactMax + 60))
+  await merge()
+  // An earlier one takes the place of the last.
+  await ship(on(1, 2))
+  await merge()
+  expect(await count('identity_facts')).toBe(browsersKnownPerContactMax)
+  expect(await count('bindings')).toBe(browsersPerContactMax)
 })

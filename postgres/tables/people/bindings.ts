@@ -86,13 +86,28 @@ export function readFactsOfBrowsers(
 
 /** Each contact's first fact on each browser, for the `max` + 1 earliest browsers. */
 export function readFirstFacts(tx: Queryable, contactIds: readonly number[], max: number): Promise<StoredFact[]> {
-  return tx.query<StoredFact>(
-    `SELECT ${factColumns} FROM (
-       SELECT *, row_number() OVER (PARTITION BY contact_id ORDER BY at, event_id) AS place FROM (
-         SELECT DISTINCT ON (contact_id, anonymous_id) * FROM identity_facts WHERE contact_id = ANY ($1::bigint[])
-         ORDER BY contact_id, anonymous_id, at, event_id) AS firsts) AS placed
-     WHERE place <= $2`,
-    [contactIds, max + 1],
+  return tx.query<StoredFact>(`${placedFirsts} SELECT ${factColumns} FROM placed WHERE place <= $2`, [
+    contactIds,
+    max + 1,
+  ])
+}
+
+/** Each contact's first fact on each browser, with its place. One look-up a browser, however many facts it has. */
+const placedFirsts = `WITH RECURSIVE firsts AS (
+    (SELECT fact.* FROM unnest($1::bigint[]) AS contact (id) CROSS JOIN LATERAL (
+       SELECT * FROM identity_facts WHERE contact_id = contact.id ORDER BY anonymous_id, at, event_id LIMIT 1) AS fact)
+    UNION ALL
+    SELECT fact.* FROM firsts CROSS JOIN LATERAL (
+      SELECT * FROM identity_facts WHERE contact_id = firsts.contact_id AND anonymous_id > firsts.anonymous_id
+      ORDER BY anonymous_id, at, event_id LIMIT 1) AS fact),
+  placed AS (SELECT *, row_number() OVER (PARTITION BY contact_id ORDER BY at, event_id) AS place FROM firsts)`
+
+/** Forgets what these contacts have on browsers behind their first `max`: such facts bind nothing. */
+export async function forgetFurtherBrowsers(tx: Queryable, contactIds: readonly number[], max: number): Promise<void> {
+  await tx.query(
+    `${placedFirsts} DELETE FROM identity_facts AS fact USING placed
+     WHERE place > $2 AND (fact.contact_id, fact.anonymous_id) = (placed.contact_id, placed.anonymous_id)`,
+    [contactIds, max],
   )
 }
 

@@ -184,8 +184,15 @@ function deriveCredits(
 
 type Credited = Pick<CreditRow, 'rule' | 'source' | 'medium' | 'touched_at' | 'touched_by'>
 
+/** By halves: a visitor may have 200,000 conversions before 20,000 touches. */
 function lastTouchBefore(conversion: Conversion, touches: readonly Touch[], touched_by: string): Credited | undefined {
-  const touch = touches.findLast((each) => byMoment(each, conversion) <= 0)
+  let [from, to] = [0, touches.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (byMoment(touches[middle]!, conversion) <= 0) from = middle + 1
+    else to = middle
+  }
+  const touch = touches[from - 1]
   if (touch === undefined || touch[0] < conversion[0] - creditWindowMs) return undefined
   const [touched_at, , source, medium] = touch
   return { rule: 'touch', source, medium, touched_at, touched_by }

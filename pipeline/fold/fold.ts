@@ -28,7 +28,7 @@ import {
   takeFoldVersion,
   type Watermark,
 } from '../../postgres/tables/figures/folds.ts'
-import { readCreditsOfEvents } from '../../postgres/tables/people/person-credits.ts'
+import { type PersonCredit, readCreditsOfEvents } from '../../postgres/tables/people/person-credits.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
@@ -46,6 +46,7 @@ import { groupByDay, groupReadTogether } from './groups.ts'
 import { readSessionDays, type SessionDay } from './read-session-days.ts'
 import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
 import { RowsToWrite } from './rows-to-write.ts'
+import { inStatements, type StoredEventsLimits, storedEventsLimits } from './stored-events.ts'
 
 /** The stores, for work that is done while the lease to fold is held. */
 export interface LeasedStores {
@@ -63,7 +64,11 @@ export interface FoldResult {
 }
 
 /** @throws when another fold was committed meanwhile, or a store is away: nothing is lost, the next fold takes the same */
-export async function fold(work: LeasedStores, eventsMax: number = foldEventsMax): Promise<FoldResult> {
+export async function fold(
+  work: LeasedStores,
+  eventsMax: number = foldEventsMax,
+  limits: StoredEventsLimits = storedEventsLimits,
+): Promise<FoldResult> {
   const { pg, ch, ensureLease } = work
   await ensureLease()
   // Before the state is read: later folds replace the rows of a fold that was held up here.
@@ -80,7 +85,8 @@ export async function fold(work: LeasedStores, eventsMax: number = foldEventsMax
   const builds = await buildsOf(pg, touched)
   const visible = rangesOf(taken.watermarks)
   const rows = new RowsToWrite(version)
-  for (const group of groupReadTogether(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
+  for (const group of groupReadTogether(builds))
+    await deriveTouched(work, touched, group, { version, visible, limits }, rows)
   await ensureLease()
   // Readers count these days from `sessions`, until renewCells has written their cells anew.
   await markCellsStale(
@@ -154,7 +160,7 @@ async function deriveTouched(
   { pg, ch, ensureLease }: LeasedStores,
   touched: readonly TouchedVisitor[],
   group: readonly FigureBuild[],
-  { version, visible }: DerivationOptions,
+  { version, visible, limits }: DerivationOptions & { readonly limits: StoredEventsLimits },
   rows: RowsToWrite,
 ): Promise<void> {
   const { timezone } = group[0]!
@@ -178,10 +184,13 @@ async function deriveTouched(
       const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
       return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
     })
-    await addDerived(pg, readSessionDays(ch, { hours }, visible, reach), rows, ({ workspaceId, visitor }) => {
-      const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory
-      return { build: buildOf.get(workspaceId)!, version, fromDay, history }
-    })
+    for (const some of await inStatements(ch, hours, known, limits)) {
+      await ensureLease()
+      await addDerived(pg, readSessionDays(ch, { hours: some }, visible, reach), rows, ({ workspaceId, visitor }) => {
+        const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory
+        return { build: buildOf.get(workspaceId)!, version, fromDay, history }
+      })
+    }
   }
   // Late events make few visitors of earlier days, who are looked up beside those of today.
   await forEachAtMost(lookUpsAtOnce, lookUps, failed.signal, (each) =>
@@ -216,7 +225,9 @@ async function addDerived(
   let waiting: (readonly SessionDay[])[] = []
   let ids: number[] = []
   const addWaiting = async () => {
-    const personCredits = await readCreditsOfEvents(pg, ids)
+    const personCredits = new Map<number, PersonCredit>()
+    for (const some of inPortions(ids, conversionsPerLookUp))
+      for (const [id, credit] of await readCreditsOfEvents(pg, some)) personCredits.set(id, credit)
     for (const ofVisitor of waiting) rows.add(deriveRows(ofVisitor, { ...optionsOf(ofVisitor[0]!), personCredits }))
     waiting = []
     ids = []

@@ -89,10 +89,16 @@ export interface SessionDay {
   readonly sampledPaths: readonly string[]
 }
 
-/** Whose events: visitors with the UTC hours (since 1970) that have some, or a share of a workspace's visitors. */
+/** A visitor ('0': servers) with a UTC hour, since 1970. */
+export type VisitorHour = readonly [workspaceId: number, hour: number, visitor: string]
+
+/** Whose events: visitors with the hours that have some, or a share of a workspace's visitors. */
 export type EventScope =
-  | { readonly hours: readonly (readonly [workspaceId: number, hour: number, visitor: string])[] }
+  | { readonly hours: readonly VisitorHour[] }
   | { readonly workspaceId: number; readonly part: number; readonly parts: number }
+
+/** SQL of an event's UTC hour, since 1970. */
+export const hourOfEvents = `intDiv(${eventMs}, ${hourMs})`
 
 /** In the order of the statement's columns. */
 type Row = [
@@ -117,8 +123,8 @@ type Row = [
 ]
 
 /**
- * The session-days of one visitor after another. Where a visitor has too many sessions on a day, those that came in
- * first count, by the ids of their first events. Within a lease ids grow with time; between two ingest nodes a later
+ * The session-days of one visitor after another, and of servers one hour after another. Where a visitor has too many sessions on
+ * a day, those that came in first count, by the ids of their first events. Within a lease ids grow with time; between two ingest nodes a later
  * event may have the smaller id.
  * @param visible ids of the events that are seen
  */
@@ -131,14 +137,14 @@ export async function* readSessionDays(
   const seen = idsIn(visible, 'visible')
   const chosen = scopeSql(scope)
   const batches = ch.batches<Row>(
-    `SELECT workspace_id AS w, toString(visitor) AS v, toString(if(visitor = 0, toUInt64(intDiv(${eventMs}, ${hourMs})), session)) AS s,
+    `SELECT workspace_id AS w, toString(visitor) AS v, toString(if(visitor = 0, toUInt64(${hourOfEvents}), session)) AS s,
        roundDown(${eventMs}, {day_starts:Array(Int64)}) AS day_start,
        min(${eventMs}) AS first_at, max(${eventMs}) AS last_at,
        ((argMin((${sourceKey}, ${mediumKey}, toString(campaign), ${deviceKey}, ${browserKey}, toString(os), ${countryKey},
          toString(region), toString(region_name), toString(city), ${keyColumns}), (occurred_at, id)) AS first).1, first.2, first.3,
          first.4, first.5, first.6, first.7, first.8, first.9, first.10, ${entryKeysOf('first', 11)}) AS entry,
        count() AS events, countIf(kind = 'pageview') AS pageviews, countIf(${isAct}) AS acts, sum(engagement_ms) AS engagement,
-       groupBitOr(bitShiftLeft(toUInt32(1), toUInt8(intDiv(${eventMs}, ${hourMs}) - intDiv(day_start, ${hourMs})))) AS hours,
+       groupBitOr(bitShiftLeft(toUInt32(1), toUInt8(${hourOfEvents} - intDiv(day_start, ${hourMs})))) AS hours,
        countIf(kind = 'conversion') AS converted,
        groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path)), kind = 'pageview') AS views,
        groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path), engagement_ms, scroll_depth), kind = 'page_leave') AS leaves,
@@ -167,7 +173,9 @@ export async function* readSessionDays(
     for (const row of rows) {
       const one = inRoom(sessionDayOf(row, days))
       const [first] = ofVisitor
-      if (first !== undefined && (first.visitor !== one.visitor || first.workspaceId !== one.workspaceId)) {
+      // Hours of server events have nothing to do with each other. Three days of them may have seven million conversions.
+      const isApart = first?.visitor !== one.visitor || first.workspaceId !== one.workspaceId || one.visitor === '0'
+      if (first !== undefined && isApart) {
         yield ofVisitor
         ofVisitor = []
       }
@@ -208,7 +216,8 @@ function sessionDayOf(row: Row, days: LocalDays): SessionDay {
 }
 
 /** The triples are those of the order key, so that ClickHouse reads the granules of these visitors and hours only. */
-function scopeSql(scope: EventScope): { sql: string; params: Record<string, unknown> } {
+/** SQL condition of the events in the scope. */
+export function scopeSql(scope: EventScope): { sql: string; params: Record<string, unknown> } {
   if ('part' in scope) {
     const { workspaceId, part, parts } = scope
     return {

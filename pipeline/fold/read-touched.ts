@@ -4,7 +4,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
 import type { EventRepair } from '../../postgres/tables/figures/folds.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
-import { foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
+import { busyVisitorEvents, foldDeadlineMs, sessionsPerVisitorDayMax } from '../../schemas/limits/figure-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import type { VisitorHistory } from './derive-rows.ts'
 import type { Touch } from './read-session-days.ts'
@@ -100,6 +100,10 @@ export interface KnownVisitor {
   readonly history: VisitorHistory
   /** Days from two before `fromDay` on, with the UTC hours that have events: bit n is the n-th from the day's beginning. */
   readonly days: readonly (readonly [day: number, hours: number])[]
+  /** Events of these days, as far as they are counted. */
+  readonly events: number
+  /** More may be stored than are counted, or far more than visitors have. */
+  readonly isBusy: boolean
 }
 
 /**
@@ -117,9 +121,12 @@ export async function readKnown(
     days: [number, number][]
     last_days: [keys: string[], days: number[]]
     touch: readonly [at: number, source: string, medium: string]
+    counted: number
+    most_sessions: number
   }
   const rows = await ch.query<Row>(
     `SELECT workspace_id AS w, toString(visitor) AS v, groupArrayIf((day, hours), day >= {from_day:UInt16} - 2) AS days,
+       sumIf(events, day >= {from_day:UInt16} - 2) AS counted, maxIf(sessions, day >= {from_day:UInt16} - 2) AS most_sessions,
        maxMapIf(arrayMap(key -> toString(key), keys), arrayMap(key -> day, keys), day < {from_day:UInt16} - 1) AS last_days,
        argMaxIf((toUnixTimestamp64Milli(touch_at), toString(touch_source), toString(touch_medium)), touch_at,
          day < {from_day:UInt16} - 1 AND touch_source != '') AS touch
@@ -137,10 +144,12 @@ export async function readKnown(
     { isLong: true, deadlineMs: foldDeadlineMs },
   )
   return new Map(
-    rows.map(({ w, v, days, last_days: [keys, lastDays], touch: [at, source, medium] }) => [
+    rows.map(({ w, v, days, counted, most_sessions, last_days: [keys, lastDays], touch: [at, source, medium] }) => [
       nameOf(w, v),
       {
         days,
+        events: counted,
+        isBusy: counted >= busyVisitorEvents || most_sessions >= sessionsPerVisitorDayMax,
         history: {
           lastDays: new Map(keys.map((key, place) => [key, lastDays[place]!])),
           lastTouch: source === '' ? undefined : ([at, 0, source, medium] satisfies Touch),

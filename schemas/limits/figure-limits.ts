@@ -10,17 +10,28 @@ export const liveWindowMs = 5 * minute
 
 /** Interval between the starts of two folds. One that took long is followed by a pause of a third of its time, unless more events wait. */
 export const foldEveryMs = 0.7 * second
+/** Pause after which days of a workspace whose cells couldn't be written are tried again. */
+export const closeRetryMs = 1 * hour
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second
 export const lookForBuildsEveryMs = 5 * second
 /** Pause after which a failed build of figures is tried again. */
 export const buildRetryMs = 60 * second
-/** Events of one fold. After an outage or an import, the next fold takes the rest. */
+/** New events of one fold. After an outage or an import, the next fold takes the rest. */
 export const foldEventsMax = 200_000
 /** Events of one part of a build, roughly: a part is read at once. */
 export const buildPartEventsMax = 500_000
 /** Visitors of one look-up of a fold: their hours are bound as parameters of one statement. */
 export const visitorsPerLookUpMax = 20_000
+/**
+ * Stored events of the visitors of new events: all of their last days are read again. A statement reads so many. A visitor with
+ * more, or an hour of a workspace's server events, is left out: its rows stay as they are.
+ */
+export const storedEventsPerStatement = 2_000_000
+export const storedEventsPerVisitorMax = 1_000_000
+export const storedEventsPerServerHourMax = 20_000_000
+/** From so many on a visitor's stored events are counted. */
+export const busyVisitorEvents = 100_000
 /** Look-ups of a fold that run side by side. */
 export const lookUpsAtOnce = 2
 /** Up to 100 visitors within 40 days share one look-up, because a statement costs more than deriving extra days. */

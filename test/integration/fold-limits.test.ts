@@ -1,5 +1,6 @@
 /** At the limits of schemas/limits/figure-limits.ts figures are cut as they say, and nobody else's change. */
 import { expect, test } from 'vitest'
+import { fold } from '../../pipeline/fold/fold.ts'
 import {
   cellKeysMax,
   conversionsPerSessionDayMax,
@@ -7,9 +8,9 @@ import {
   sessionsPerVisitorDayMax,
   viewsPerSessionDayMax,
 } from '../../schemas/limits/figure-limits.ts'
-import type { EventLike } from '../support/event-rows.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
-import { closeDaysAt } from '../support/fold.ts'
+import { closeDaysAt, shipWhatIsThere, workOn } from '../support/fold.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -162,4 +163,28 @@ test('hours count each conversion at its own time, however many a session has', 
     expect(metrics.conversions).toBe(150)
     expect(traffic_series.map(({ conversions }) => conversions).filter((count) => count > 0)).toEqual([75, 75])
   }
+})
+
+test('a visitor and a server hour with too many events keep their figures, and those of others follow', async () => {
+  const { busy, expectOtherUnchanged } = await makeTwo()
+  const pageviews = async () => (await busy.ask({ days: '7' })).metrics.pageviews
+  const view = (visitor: number, minute: number): EventLike => ({ visitor, occurred_at: day + minute * 60 * second })
+  await busy.addEvents([1, 2, 3].flatMap((minute) => [view(1, minute), view(0, minute)]))
+  await busy.addEvents([view(2, 1)])
+  expect(await pageviews()).toBe(7)
+  const more = [view(0, 4), view(1, 4), view(2, 4), view(3, 4), view(0, 70)]
+  await insertEventRows(
+    stores.ch,
+    more.map((event) => makeEventRow({ ...event, workspace_id: busy.id })),
+  )
+  await shipWhatIsThere(stores)
+  expect((await fold(workOn(stores), undefined, { perVisitor: 2, perServerHour: 2, perStatement: 2 })).isAllTaken).toBe(
+    true,
+  )
+  // Those of visitors 2 and 3, and of the servers' next hour.
+  expect(await pageviews()).toBe(10)
+  await expectOtherUnchanged()
+  await busy.addEvents([view(0, 5), view(1, 5)])
+  expect(await pageviews()).toBe(14)
+  expect(await judgeFigures(stores)).toMatchObject({ differentDays: 0 })
 })

@@ -1,0 +1,83 @@
+/**
+ * How many stored events a fold reads again. Tracking keys are public, so one sender may send any number of events of one
+ * visitor. Visitors with too many are left out, and a statement reads a bounded number. Held by
+ * test/integration/fold-limits.test.ts.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { groupBy } from '../../runtime/lists.ts'
+import {
+  foldDeadlineMs,
+  storedEventsPerServerHourMax,
+  storedEventsPerStatement,
+  storedEventsPerVisitorMax,
+} from '../../schemas/limits/figure-limits.ts'
+import { type EventScope, hourOfEvents, scopeSql, type VisitorHour } from './read-session-days.ts'
+import { type KnownVisitor, nameOf } from './read-touched.ts'
+
+export interface StoredEventsLimits {
+  /** Beyond it the visitor's rows stay as they are. */
+  readonly perVisitor: number
+  /** The same for server events of a workspace in a UTC hour. */
+  readonly perServerHour: number
+  /** Unless one visitor or hour has more. */
+  readonly perStatement: number
+}
+
+export const storedEventsLimits: StoredEventsLimits = {
+  perVisitor: storedEventsPerVisitorMax,
+  perServerHour: storedEventsPerServerHourMax,
+  perStatement: storedEventsPerStatement,
+}
+
+/** A visitor, or a workspace's server events of an hour: derived by itself. */
+const wholeOf = (workspaceId: number, hour: number, visitor: string) =>
+  visitor === '0' ? `${workspaceId} server ${hour}` : nameOf(workspaceId, visitor)
+
+/**
+ * Divides the hours into those that one statement reads. It counts events of servers, and of visitors that are known for many;
+ * those of others are known from earlier folds.
+ */
+export async function inStatements(
+  ch: Pick<ClickHouse, 'query'>,
+  hours: readonly VisitorHour[],
+  known: ReadonlyMap<string, KnownVisitor>,
+  { perVisitor, perServerHour, perStatement }: StoredEventsLimits,
+): Promise<VisitorHour[][]> {
+  const isBusy = (workspaceId: number, visitor: string) =>
+    visitor === '0' || known.get(nameOf(workspaceId, visitor))?.isBusy === true
+  const counted = await countEvents(
+    ch,
+    hours.filter(([workspaceId, , visitor]) => isBusy(workspaceId, visitor)),
+  )
+  const statements: VisitorHour[][] = []
+  let room = 0
+  for (const [whole, own] of groupBy(hours, (one) => wholeOf(...one))) {
+    const events = counted.get(whole) ?? known.get(whole)?.events ?? 0
+    if (events > (own[0]![2] === '0' ? perServerHour : perVisitor)) continue
+    let statement = statements.at(-1)
+    if (statement === undefined || events > room) {
+      statement = []
+      statements.push(statement)
+      room = perStatement
+    }
+    for (const hour of own) statement.push(hour)
+    room -= events
+  }
+  return statements
+}
+
+/** How many events are stored of each visitor or server hour. It reads the columns of the order key alone. */
+async function countEvents(
+  ch: Pick<ClickHouse, 'query'>,
+  hours: Extract<EventScope, { hours: unknown }>['hours'],
+): Promise<Map<string, number>> {
+  if (hours.length === 0) return new Map()
+  const { sql, params } = scopeSql({ hours })
+  const rows = await ch.query<{ workspaceId: number; whose: string; hour: number; stored: number }>(
+    `SELECT workspace_id AS workspaceId, toString(visitor) AS whose, if(visitor = 0, ${hourOfEvents}, 0) AS hour, count() AS stored
+     FROM events WHERE ${sql} GROUP BY workspaceId, whose, hour`,
+    params,
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+  return new Map(rows.map(({ workspaceId, whose, hour, stored }) => [wholeOf(workspaceId, hour, whose), stored]))
+}

@@ -52,7 +52,7 @@ export function makePasswordGate({ signInLimiter, proxies, knownBrowsers }: Gate
       if (reply.status === 303) await signInLimiter.giveBack(address)
       return reply
     } catch (error) {
-      // A store was away: a wrong password is answered before one can be.
+      // A store was away, before the comparison or after a right password. A wrong one never ends here.
       await signInLimiter.giveAllBack(tried)
       throw error
     } finally {

@@ -110,7 +110,10 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
       const first = await consume(ofAddress, nameOf(networkOf(tried.address)))
       if (first.isExceeded) return first.msToReset
       const second = await consume(...holderOf(tried))
-      return second.isExceeded ? second.msToReset : 0
+      if (!second.isExceeded) return 0
+      // Nobody compares it: colleagues at the address have their tries.
+      await giveBack(tried.address)
+      return second.msToReset
     },
     giveBack,
     async giveAllBack(tried) {

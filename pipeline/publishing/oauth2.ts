@@ -3,7 +3,7 @@ import { publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
 import { minute } from '../../schemas/limits/units.ts'
 import { ProviderError } from './adapter.ts'
 import { bufferBody } from './media-body.ts'
-import { type Asked, askProvider, cutText, odd, textIn } from './request.ts'
+import { type Asked, askProvider, cutText, hide, odd, textIn } from './request.ts'
 
 /** The app's own names. */
 export interface AppKeys {
@@ -44,8 +44,10 @@ export async function requestTokens(
   const { headers, body } = bufferBody('application/x-www-form-urlencoded', Buffer.from(form.toString()))
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
   const sent = { method: 'POST', headers: { ...headers, ...(isBasic && { authorization: basic }) }, body } as const
-  const answer = await askProvider({ url, ...sent, ...reach, ...(kindOf && { kindOf }) })
-  refuseErrorIn(answer.body)
+  const { grant_type: _, redirect_uri: __, ...secrets } = grant
+  const sentSecrets = [...Object.values(secrets), clientSecret]
+  const answer = await askProvider({ url, ...sent, ...reach, sentSecrets, ...(kindOf && { kindOf }) })
+  refuseErrorIn(answer.body, sentSecrets)
   return answer.body
 }
 
@@ -67,11 +69,11 @@ export async function renewToken(
 }
 
 /** Some servers refuse with status 200, and with the same `error` in the body. */
-function refuseErrorIn(body: Readonly<Record<string, unknown>>): void {
+function refuseErrorIn(body: Readonly<Record<string, unknown>>, sentSecrets: readonly string[]): void {
   const { access_token, error, error_description } = body
   if (access_token !== undefined || typeof error !== 'string') return
   if (['server_error', 'temporarily_unavailable'].includes(error)) throw odd(`The platform answered ${error}`)
-  const message = `The platform refused the token: ${cutText(String(error_description ?? error))}`
+  const message = `The platform refused the token: ${cutText(hide(String(error_description ?? error), sentSecrets))}`
   throw new ProviderError({ kind: 'permanent', code: 'refused' }, message, { cause: body })
 }
 

@@ -23,6 +23,8 @@ export interface Asked {
   readonly token?: string
   /** Stands in the address. An answer that repeats it, such as that of a proxy, is read without it. */
   readonly secret?: string
+  /** Sent otherwise, as in a form. A refusal that repeats any of them is read without it. */
+  readonly sentSecrets?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly json?: object
@@ -76,11 +78,8 @@ async function send(asked: Asked): Promise<Answer> {
       const { bytes, isWhole } = await readAtMost(response.body, asked.answerBytesMax ?? providerAnswerBytesMax)
       if (!isWhole) throw odd('The platform answered more than can be read')
       // Some platforms repeat the token that they refuse, and refusals are shown to whoever may read posts.
-      const hidden = response.statusCode < 300 ? [secret] : [secret, token]
-      const text = hidden.reduce<string>(
-        (said, one) => (one === undefined ? said : said.replaceAll(one, '…')),
-        bytes.toString('utf8'),
-      )
+      const hidden = response.statusCode < 300 ? [secret] : [secret, token, ...(asked.sentSecrets ?? [])]
+      const text = hide(bytes.toString('utf8'), hidden)
       return {
         status: response.statusCode,
         body:
@@ -101,6 +100,11 @@ async function send(asked: Asked): Promise<Answer> {
       throw new ProviderError(failure, said, { cause: error })
     }
   })
+}
+
+/** @param secrets each that is there is replaced in the text */
+export function hide(text: string, secrets: readonly (string | undefined)[]): string {
+  return secrets.reduce<string>((said, one) => (one ? said.replaceAll(one, '…') : said), text)
 }
 
 function parse(text: string, status: number, hasLongNumbers = false): Record<string, unknown> {

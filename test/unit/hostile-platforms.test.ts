@@ -1,6 +1,7 @@
 /** Answers of platforms made to keep whoever reads them busy: anybody's server may be behind the address of one. */
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { renewToken } from '../../pipeline/publishing/oauth2.ts'
 import { askProvider, listIn } from '../../pipeline/publishing/request.ts'
 import { listening } from '../support/listening.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -41,6 +42,18 @@ test('a refusal that repeats the token is told without it', async () => {
   }
   const asking = askProvider({ url: receiver.url, token, signal: new AbortController().signal })
   await expect(asking).rejects.toThrow(/^The platform answered 401: Malformed token Bearer … \.{260}…$/)
+})
+
+test('a refused renewal that repeats the refresh token is told without it', async () => {
+  const kept = { clientId: 'app', clientSecret: 'secret-of-the-app', refreshToken: 'token-that-renews' }
+  for (const status of [400, 200]) {
+    receiver.behaviour = (_, response) => {
+      const error_description = `${kept.refreshToken} of ${kept.clientSecret} is over`
+      response.writeHead(status).end(JSON.stringify({ error: 'invalid_grant', error_description }))
+    }
+    const renewing = renewToken(receiver.url, kept, new AbortController().signal)
+    await expect(renewing).rejects.toThrow(/: … of … is over$/)
+  }
 })
 
 test('a request that no connection took, TLS included, is known to be unsent; one that broke is not', async () => {

@@ -206,6 +206,9 @@ export async function openSession(
   reach: Reach,
 ) {
   const path = 'com.atproto.server.createSession'
-  const { body } = await askServer({ url, path, method: 'POST', json: { identifier, password } }, reach)
+  const { body } = await askServer(
+    { url, path, method: 'POST', json: { identifier, password }, sentSecrets: [password] },
+    reach,
+  )
   return { tokens: tokensIn(body), did: textIn(body, 'did'), handle: textIn(body, 'handle') }
 }

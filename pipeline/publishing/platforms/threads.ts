@@ -37,7 +37,7 @@ export interface ThreadsCredentials extends MetaCredentials {
 export const threads: Adapter<ThreadsCredentials, string> = {
   ...containerAdapter(platform),
 
-  isDue: ({ renewedAt }) => Date.now() - renewedAt > threadsRenewMs,
+  isDue: ({ renewedAt }) => Math.abs(Date.now() - renewedAt) > threadsRenewMs,
 
   async refresh({ credentials: { accessToken }, signal }) {
     const query = new URLSearchParams({ grant_type: 'th_refresh_token', access_token: accessToken })

@@ -21,7 +21,7 @@ export function readSecret(options: OptionValues): string | undefined {
     throw new CommandFailed(`--secret-file can't be read: ${(error as Error).message}`)
   }
   if (text === '') throw new CommandFailed('--secret-file holds no secret')
-  if (text.length > accountSecretLengthMax) {
+  if ([...text].length > accountSecretLengthMax) {
     throw new CommandFailed(`--secret-file holds more than ${accountSecretLengthMax} characters`)
   }
   return text

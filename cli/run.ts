@@ -166,7 +166,7 @@ function report(error: unknown, command: Command | undefined, terminal: Terminal
 
 function makeProgress(terminal: Terminal): Progress & { end(): void } {
   let isOpen = false
-  let lastAt = 0
+  let lastAt = Number.NEGATIVE_INFINITY
   let last = ''
   const end = () => {
     if (isOpen) terminal.err('\n')
@@ -181,9 +181,9 @@ function makeProgress(terminal: Terminal): Progress & { end(): void } {
       if (terminal.isInteractive) {
         terminal.err(`\r\x1b[K${shownText(text)}`)
         isOpen = true
-      } else if (Date.now() - lastAt >= runningLineEveryMs) {
+      } else if (performance.now() - lastAt >= runningLineEveryMs) {
         terminal.err(`${shownText(text)}\n`)
-        lastAt = Date.now()
+        lastAt = performance.now()
         last = text
       }
     },

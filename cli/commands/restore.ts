@@ -66,6 +66,7 @@ const identities = {
 
 /** Objects that webhooks and answers name: a receiver takes one with a lost one's number for the same. */
 const publicObjects = {
+  workspaces: identities.workspaces,
   links: identities.links,
   posts: identities.posts,
   contacts: serial('contacts'),

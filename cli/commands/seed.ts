@@ -19,6 +19,8 @@ export const seed = defineCommand({
   run({ options, installation, progress, signal }) {
     const events = options.count('events', seedEventsMax)!
     const workspaces = options.count('workspaces', seedWorkspacesMax) ?? 1
+    if (workspaces === 1 && options.text('largest-share') !== undefined)
+      throw new UsageError('--largest-share goes with --workspaces of 2 or more only')
     const days = options.count('days', seedDaysMax) ?? 30
     if (events / days > seedEventsPerDayMax) {
       throw new UsageError(`--events must be at most ${seedEventsPerDayMax} for each of --days`)

@@ -29,6 +29,10 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
     // Else the workspace was deleted a moment ago.
     if (build !== undefined) begun.set(build, workspaceId)
   }
+  /** Ends at the first failure: a Postgres that hangs would take seconds for each. */
+  const leaveAll = async () => {
+    for (const build of begun.keys()) await leaveBuild(pg, build)
+  }
   // Kept here: what a pipeline knows of a build that is over goes after some minutes.
   const ended = new Map<number, FigureBuild>()
   /** Builds that nobody waits for here, and that fail. */
@@ -51,8 +55,8 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
         ofOthers.add(error.build.build)
       })
     }).catch(async (error: unknown) => {
-      // Whoever asks again begins others, and these would come first. Where Postgres is away they go on.
-      for (const build of begun.keys()) await leaveBuild(pg, build).catch(() => {})
+      // The next run begins builds of its own, and these would come before them. Where Postgres is away they go on.
+      await leaveAll().catch(() => {})
       throw error
     })
   }

@@ -164,7 +164,8 @@ describe('svc seed', () => {
       ['--events 30000000 --days 1', '--events must be at most 20000000 for each of --days'],
       ['--events 10 --workspaces 1001', '--workspaces'],
       ['--events 10 --days 731', '--days'],
-      ['--events 10 --largest-share 1.1', '--largest-share'],
+      ['--events 10 --workspaces 2 --largest-share 1.1', '--largest-share must be'],
+      ['--events 10 --largest-share 0.9', '--largest-share goes with --workspaces'],
       ['--events 10 --until 2200-01-01T00:00:00Z', '--until'],
       ['--events 10 --client-event-ids some', '--client-event-ids'],
     ] as const) {

@@ -53,6 +53,8 @@ export function watchMetrics(metrics: Metrics) {
     countChunk: (outcome: ChunkOutcome) => chunks.inc({ outcome }),
     observeAnswer: makeAnswerCount((status, count) => answers.inc({ status }, count)),
     streamHooks(stream: StreamName) {
+      // `increase()` of a series that begins at 1 is 0.
+      setAside.inc({ stream }, 0)
       return {
         countShipped: (outcome: string, rows: number) => shipped.inc({ stream, outcome }, rows),
         countSetAside: () => setAside.inc({ stream }),

@@ -150,8 +150,9 @@ export class LogFiles {
     if (this.sparesMax === 0 && number === this.lastNumber) return truncateToHeader(path)
     const found = await stat(path).catch(ignoreMissing)
     const isReusable = found && found.size === this.fileBytes && !isOld(found.birthtimeMs)
-    if (this.distrusted.delete(number) || !isReusable || this.spares.length >= this.sparesMax) {
+    if (this.distrusted.has(number) || !isReusable || this.spares.length >= this.sparesMax) {
       await unlink(path).catch(ignoreMissing)
+      this.distrusted.delete(number)
     } else {
       const name = `spare-${++this.spareCount}.log`
       await rename(path, join(this.folder, name))

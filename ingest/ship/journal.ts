@@ -52,7 +52,7 @@ export class ShipJournal {
     const lastBoot = journal.replay(await readFile(path, 'utf8').catch(emptyWhenMissing))
     if (lastBoot !== '' && lastBoot !== bootId) {
       const states = [...journal.states.values()]
-      // The one loaded last, not that of the latest time: a clock that ran ahead may have set that.
+      // The last one in order, not the latest time: a clock that ran ahead may have set that.
       const newest = states.findLast(({ loadedAt }) => loadedAt > 0)?.loadedAt ?? 0
       for (const state of states) if (state.loadedAt > newest - reopenMs) state.loadedAt = 0
       log.warn('the machine was restarted: asking for the last manifests again')
@@ -248,7 +248,7 @@ export class ShipJournal {
 
   private async rewriteNow(): Promise<void> {
     if (this.isClosed) throw new Error('the shipping journal is closed')
-    // Where it fails behind the rename, `fd` is of the file before.
+    // If this fails after the rename, `fd` is still that of the old file.
     this.mustRewrite = true
     let text = encodeLine({ t: 'boot', id: this.bootId })
     for (const [lease, through] of this.marks) text += encodeLine({ t: 'mark', lease, through })

@@ -11,6 +11,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
+import { clocksApartMaxMs } from '../../schemas/limits/store-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
 import {
   type LinkRow,
@@ -92,6 +93,10 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     return target
   }
 
+  /** A clock that ran ahead dates changes that would hide all later ones. */
+  const isAhead = (time: Date) => time.getTime() > clock.now() + clocksApartMaxMs
+  const newestOf = (rows: readonly LinkRow[]) => rows.find(({ updated_at }) => !isAhead(updated_at))?.updated_at
+
   /** Reads all links anew, in place of the copy's. */
   async function readAll(): Promise<void> {
     const rows = await options.listChanged(null, max)
@@ -99,7 +104,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     links.clear()
     // The newest last: it is the last to make room for another.
     for (const row of rows.toReversed()) if (!deleted.has(row.workspace_id)) take(row)
-    readThrough = rows[0]?.updated_at ?? new Date(0)
+    readThrough = newestOf(rows) ?? new Date(0)
     unsaved.clear()
     await copy.writeAll()
   }
@@ -109,6 +114,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   }
 
   async function readChanges(through: Date): Promise<void> {
+    if (isAhead(through)) return readAll()
     const rows = await options.listChanged(new Date(through.getTime() - linkOverlapMs), max)
     // The newest change is gone, as after a restore of Postgres: it gives ids of lost links to others.
     if ((rows[0]?.updated_at.getTime() ?? 0) < through.getTime()) return readAll()
@@ -116,7 +122,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     for (const row of rows.toReversed()) if (!deleted.has(row.workspace_id) && isNews(row)) take(row)
     const gone = deleted.size === 0 ? [] : [...links.entries()].filter(([, link]) => deleted.has(link.workspaceId))
     for (const [place] of gone) links.delete(place)
-    readThrough = rows[0]?.updated_at ?? readThrough
+    readThrough = newestOf(rows) ?? readThrough
     const lines = linesOf(unsaved)
     unsaved.clear()
     // The copy has a line for each present link: after a deletion it is written anew.

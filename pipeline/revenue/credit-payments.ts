@@ -62,7 +62,8 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       } catch (error) {
         failures.push(error)
         const nextDue = (await readPostgresClock(pg)) + creditRetryMs
-        const later = payments.map(({ id, due }) => ({ id, due, nextDue }))
+        // Apart: one that can't be credited holds up those that it is read with.
+        const later = payments.map(({ id, due }) => ({ id, due, nextDue: nextDue + Math.random() * creditRetryMs }))
         await holdingLedger(pg, workspaceId, (tx) => postponeCredits(tx, later))
       }
     }

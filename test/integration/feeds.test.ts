@@ -512,6 +512,14 @@ test('a feed can be paused, checked at once, and deleted without its posts', asy
   expect((await posts()).map(({ updated_at }) => updated_at > made!)).toEqual([true])
 })
 
+test('a look that is asked for after a clock ran hours ahead follows at once', async () => {
+  const id = await addFeed()
+  const ahead = new Date(Date.now() + 5 * 3_600_000)
+  await stores.pg.query('UPDATE feeds SET looked_at = $2, next_look_at = $2 WHERE id = $1', [id, ahead])
+  const { body } = await ask('POST', `/v1/feeds/${id}/check`)
+  expect(Date.parse(body.next_look_at)).toBeLessThan(Date.now() + 60_000)
+})
+
 test('a feed is deleted while somebody changes two of its posts, in whatever order', async () => {
   serve(receiver, { '/feed': { body: rssOf([{ id: 'a' }, { id: 'b' }]) } })
   const id = await addFeed()

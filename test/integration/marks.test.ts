@@ -9,6 +9,7 @@ import type { Claims } from '../../ingest/ship/claim.ts'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { MarkStore } from '../../ingest/ship/marks.ts'
 import { readPostgresClock } from '../../postgres/clock.ts'
+import { commitFold, readFoldedAsOf, readFoldState } from '../../postgres/tables/figures/folds.ts'
 import { advanceMarks, leaseSegments } from '../../postgres/tables/operation/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -331,4 +332,17 @@ describe.each(isLong ? [1, 2] : [2])('of the service itself, with %i threads tha
     expect(await ingest.stop()).toBe(0)
     expect(await above()).toEqual([])
   })
+})
+
+it('a clock of Postgres that ran days ahead leaves no time behind as of which all is complete', async () => {
+  const publish = () => advanceMarks(stores.pg, [{ firstSegment: first, throughId: first * segmentRowsMax }], () => 0)
+  await publish()
+  const ahead = "now() + interval '3 days'"
+  await stores.pg.query(`UPDATE segment_leases_taken SET complete_at = ${ahead}, updated_at = ${ahead}`)
+  await stores.pg.query(`UPDATE fold_state SET as_of = ${ahead}`)
+  await publish()
+  const { version, asOf, shippedAsOf } = await readFoldState(stores.pg)
+  expect([asOf, shippedAsOf <= (await readPostgresClock(stores.pg))]).toEqual([0, true])
+  await commitFold(stores.pg, { from: version, version, asOf: shippedAsOf, watermarks: [], repairIds: [] })
+  expect((await readFoldedAsOf(stores.pg)).asOf).toBe(shippedAsOf)
 })

@@ -266,6 +266,14 @@ describe('disablement', () => {
   })
 })
 
+test('an endpoint has its turn, though a clock that ran ahead has ended the one before', async () => {
+  const { id } = await register(receiver.url)
+  await stores.pg.query(`UPDATE webhook_endpoints SET leased_until = now() + interval '3 days' WHERE id = $1`, [id])
+  await makeLink()
+  await untilReceived(1)
+  expect(receiver.received).toHaveLength(1)
+})
+
 test('a turn that ends very many deliveries stops with its process, and the next turn goes on', async () => {
   const { id } = await register(receiver.url)
   // No sender takes the turn.

@@ -103,6 +103,19 @@ test('finds links, and those that are notified of, by reading only what has chan
   expect(store.finds).toBe(0)
 })
 
+test('a change is read though a clock that ran days ahead has dated one before', async () => {
+  const store = makeStore(rowOf(1))
+  const { table, clock } = await startTable(store)
+  clock.advance(3 * 86_400_000)
+  await change(store, rowOf(2, clock.now()))
+  clock.set(now)
+  for (const more of ['/new', '/newest']) {
+    store.rows.splice(0, 1, rowOf(1, now + more.length, more))
+    await change(store)
+    expect(urlOf(table, 1)).toBe(`https://example.com/1${more}`)
+  }
+})
+
 test('goes on from its copy while Postgres is away, the newest links included, until it answers once', async () => {
   const store = makeStore(rowOf(1))
   const first = await startTable(store)

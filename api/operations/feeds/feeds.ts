@@ -18,6 +18,7 @@ import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { feedAskedPauseMs, feedsMax } from '../../../schemas/limits/feed-limits.ts'
+import { clocksApartMaxMs } from '../../../schemas/limits/store-limits.ts'
 import { Feed, FeedCreate, type FeedMode, FeedUpdate, scopesOfFeed } from '../../../schemas/resources/feed.ts'
 import { lacking } from '../../guards/authorize.ts'
 import { type Actor, type CallContext, defineOperation } from '../define.ts'
@@ -143,7 +144,10 @@ export const checkFeed = defineOperation({
 
 /** However often somebody asks, a feed's server has a pause between looks. */
 function nextAskedLook({ looked_at }: StoredFeed, now: number): Date {
-  return new Date(Math.max(now, (looked_at?.getTime() ?? 0) + feedAskedPauseMs))
+  const lookedAt = looked_at?.getTime() ?? 0
+  // A clock that ran ahead set it: it tells of no pause.
+  if (lookedAt > now + clocksApartMaxMs) return new Date(now)
+  return new Date(Math.max(now, lookedAt + feedAskedPauseMs))
 }
 
 /** @throws Problem 422; where the host's name leads is checked when connecting */

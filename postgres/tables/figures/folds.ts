@@ -8,6 +8,7 @@ import { segmentRowsMax } from '../../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf, milliseconds } from '../../clock.ts'
 import { columnsOf } from '../../columns-of.ts'
+import { isTooFarAhead } from '../../leasing.ts'
 
 /** A watermark of one lease of segment numbers: the event id up to which its events are folded, or shipped. */
 export interface Watermark {
@@ -44,11 +45,11 @@ const watermarksOf = (table: string, through: string) =>
 /** One statement, so that it is of one moment. A node that has been silent for a while doesn't hold `shippedAsOf` back. */
 export async function readFoldState(q: Queryable): Promise<FoldState> {
   const [row] = await q.query<FoldState>(
-    `SELECT version, greatest(0, ${milliseconds("greatest(as_of, 'epoch')")}) AS "asOf",
+    `SELECT version, CASE WHEN ${isTooFarAhead('as_of', 'now()', 0)} THEN 0 ELSE greatest(0, ${milliseconds("greatest(as_of, 'epoch')")}) END AS "asOf",
        ${watermarksOf('fold_marks', 'through')} AS folded,
        ${watermarksOf('segment_leases_taken', 'shipped_through')} AS shipped,
        ${milliseconds(`(SELECT coalesce(min(greatest(complete_at, 'epoch')), now()) FROM segment_leases_taken
-          WHERE updated_at > now() - ${intervalOf('$2')}
+          WHERE updated_at > now() - ${intervalOf('$2')} AND NOT ${isTooFarAhead('updated_at', 'now()', 0)}
             AND shipped_through < end_segment * $3::bigint - 1)`)} AS "shippedAsOf",
        (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour, 'visitor', visitor::text)), '[]')
         FROM (SELECT * FROM event_repairs ORDER BY id LIMIT $1) AS oldest) AS repairs
@@ -122,7 +123,8 @@ export interface FoldCommit {
 export function commitFold(pg: Postgres, { from, version, asOf, watermarks, repairIds }: FoldCommit): Promise<boolean> {
   return pg.transaction(async (tx) => {
     const [committed] = await tx.query(
-      `UPDATE fold_state SET version = $2, as_of = greatest(as_of, to_timestamp($3::double precision / 1000)), written_at = now()
+      `UPDATE fold_state SET version = $2, written_at = now(),
+         as_of = greatest(CASE WHEN NOT ${isTooFarAhead('as_of', 'now()', 0)} THEN as_of END, to_timestamp($3::double precision / 1000))
        WHERE version = $1 AND ($2 = $1 OR (SELECT last_value FROM fold_versions) = $2) RETURNING version`,
       [from, version, asOf],
     )

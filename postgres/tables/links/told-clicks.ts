@@ -31,6 +31,7 @@ export async function followClickSubscribers(q: Queryable, now: Date): Promise<v
      )
      INSERT INTO told_clicks (workspace_id, since, due_at)
      SELECT workspace_id, since, $1 FROM listening
+     WHERE NOT EXISTS (SELECT FROM told_clicks AS had WHERE had.workspace_id = listening.workspace_id)
      ON CONFLICT DO NOTHING`,
     [now],
   )

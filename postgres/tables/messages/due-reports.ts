@@ -48,7 +48,8 @@ export interface DueReport extends Pick<DuePeriod, 'every' | 'first' | 'last' | 
  */
 const isFree = (period: string, now: string) =>
   `(r.period IS NULL OR r.period < ${period}
-    OR (r.period > ${period} AND (${isTooFarAhead('r.sent_at', now, 0)} OR ${isTooFarAhead('r.due_at', now, day)}))
+    OR (r.period > ${period} AND (${isTooFarAhead('r.sent_at', now, 0)} OR ${isTooFarAhead('r.due_at', now, day)}
+      OR (r.state = 'failed' AND r.period > (${now}::timestamptz AT TIME ZONE 'UTC')::date - 6)))
     OR (r.period = ${period} AND r.state IN ('sending', 'waiting') AND ${isPast('r.due_at', now, day)}))`
 
 interface DueQuery {

@@ -16,6 +16,7 @@ import {
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
 import { columnsOf } from '../../columns-of.ts'
+import { isTooFarAhead } from '../../leasing.ts'
 import { takeNamedLock } from '../../named-lock.ts'
 
 /** For short a mark. Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */
@@ -86,7 +87,7 @@ async function upsertMarks(
      FROM unnest($1::bigint[], $2::bigint[]) AS mark (first, through)
      ON CONFLICT (first_segment) DO UPDATE SET
        shipped_through = greatest(lease.shipped_through, excluded.shipped_through),
-       complete_at = greatest(lease.complete_at, excluded.complete_at),
+       complete_at = greatest(CASE WHEN NOT ${isTooFarAhead('lease.complete_at', 'now()', 0)} THEN lease.complete_at END, excluded.complete_at),
        updated_at = now()`,
     [...columnsOf(marks, 'firstSegment', 'throughId'), segmentLeaseSize, completeForMs],
   )

@@ -9,6 +9,7 @@ import {
   engagementLimitMaxMs,
   engagementRefusedMs,
 } from '../../../schemas/limits/engagement-limits.ts'
+import { publishWaitMaxMs } from '../../../schemas/limits/publish-limits.ts'
 import type { Platform } from '../../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../../schemas/resources/social-account.ts'
 import type { Queryable } from '../../client.ts'
@@ -17,12 +18,16 @@ import { isPast, isTooFarAhead, type Leasing } from '../../leasing.ts'
 import { isInUse } from '../workspaces/is-in-use.ts'
 
 /**
- * SQL condition of a row `e` that is due. Where each read is billed, the next one may be weeks away, at one of three ages of
- * the post. Any other time so far ahead was set by a clock that ran ahead.
+ * SQL condition of a row `e` whose time a clock that ran ahead has set. Where each read is billed, the next one may be weeks
+ * away, at one of three ages of the post: these times are right.
  */
-const isDue = (now: string) =>
-  `(e.due_at <= ${now} OR (${isTooFarAhead('e.due_at', now, engagementRefusedMs)}
-     AND e.due_at - e.published_at <> ALL (ARRAY[${engagementChargedAgesMs.map((ms) => intervalOf(`${ms}`)).join()}])))`
+const isSetWrong = (now: string) =>
+  `(${isTooFarAhead('e.due_at', now, engagementRefusedMs)}
+     AND e.due_at - e.published_at <> ALL (ARRAY[${engagementChargedAgesMs.map((ms) => intervalOf(`${ms}`)).join()}]))`
+
+/** SQL condition of an account `a`. Each part is a range of the index: in one condition, all of the account's posts were read. */
+const hasDue = (now: string) => `(${has(`e.due_at <= ${now}`)} OR ${has(isSetWrong(now))})`
+const has = (is: string) => `EXISTS (SELECT FROM post_engagement e WHERE e.social_account_id = a.id AND ${is})`
 
 /** From now on its figures are read. */
 export async function insertEngagement(
@@ -54,8 +59,8 @@ export function leaseAccounts(q: Queryable, { now, until, max }: Leasing): Promi
     `UPDATE social_accounts SET engagement_held_until = $2 WHERE id IN (
        SELECT a.id FROM social_accounts a JOIN workspaces w ON w.id = a.workspace_id JOIN owners o ON o.id = w.owner_id
        WHERE status = 'connected' AND connection_type <> 'simulated' AND ${isInUse()}
-         AND coalesce(${isPast('engagement_held_until', '$1', engagementLimitMaxMs)}, true) AND coalesce(held_until <= $1, true)
-         AND EXISTS (SELECT FROM post_engagement e WHERE e.social_account_id = a.id AND ${isDue('$1')})
+         AND coalesce(${isPast('engagement_held_until', '$1', engagementLimitMaxMs)}, true) AND coalesce(${isPast('held_until', '$1', publishWaitMaxMs)}, true)
+         AND ${hasDue('$1')}
        ORDER BY engagement_held_until NULLS FIRST, a.id LIMIT $3 FOR NO KEY UPDATE OF a SKIP LOCKED
      ) RETURNING id, platform, connection_type, handle, external_id, provider_metadata`,
     [now, until, max],
@@ -88,7 +93,7 @@ export function listDueOf(q: Queryable, accountId: number, now: Date, max: numbe
     `SELECT e.target_id AS "targetId", t.publish_result->>'external_id' AS "externalId", e.published_at AS "publishedAt",
        e.failures
      FROM post_engagement e JOIN post_targets t ON t.id = e.target_id
-     WHERE e.social_account_id = $1 AND ${isDue('$2')} ORDER BY e.due_at, e.target_id LIMIT $3`,
+     WHERE e.social_account_id = $1 AND (e.due_at <= $2 OR ${isSetWrong('$2')}) ORDER BY e.due_at, e.target_id LIMIT $3`,
     [accountId, now, max],
   )
 }

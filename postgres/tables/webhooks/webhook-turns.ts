@@ -2,8 +2,10 @@
  * The queue of webhooks: turns outbox events into deliveries, leases an endpoint's turn to one process at a time, and
  * records the results of attempts. Times are those of Postgres, so that all processes agree on what is due.
  */
+import { webhookLeaseMs, webhookRetryAfterMaxMs } from '../../../schemas/limits/webhook-limits.ts'
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
+import { isPast } from '../../leasing.ts'
 import { appendSystemChange } from '../workspaces/audit.ts'
 import { isSubscribedTo } from './outbox.ts'
 
@@ -56,8 +58,8 @@ export function takeTurns(q: Queryable, holder: string, leaseMs: number, max: nu
        FROM waiting WHERE waiting.id IS NOT NULL
      ), due AS (
        SELECT endpoint.id FROM waiting JOIN webhook_endpoints AS endpoint USING (id)
-       WHERE (endpoint.leased_until IS NULL OR endpoint.leased_until <= now())
-         AND (endpoint.held_until IS NULL OR endpoint.held_until <= now() OR endpoint.status = 'disabled')
+       WHERE coalesce(${isPast('endpoint.leased_until', 'now()', webhookLeaseMs)}, true)
+         AND (coalesce(${isPast('endpoint.held_until', 'now()', webhookRetryAfterMaxMs)}, true) OR endpoint.status = 'disabled')
          AND (endpoint.deleted_at IS NOT NULL
            OR (SELECT min(next_attempt_at) FROM webhook_deliveries
                WHERE webhook_endpoint_id = endpoint.id AND status = 'pending') <= now()

@@ -46,7 +46,7 @@ import { touchedDays, writeSomeCells } from './erased-days.ts'
 import { erasedLookUpMs, eventsOf, findPlaces } from './erased-events.ts'
 import { holdMerging } from './merge.ts'
 
-/** A step of an erasure failed, for its `cause`. */
+/** A step of an erasure failed; `cause` says why. */
 export class ErasureError extends Error {
   constructor(
     readonly erasureId: number,

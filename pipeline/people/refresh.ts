@@ -6,9 +6,9 @@
 
 import {
   type ContactSums,
-  countEventsOf,
   gatherContacts,
   type KnownContacts,
+  measureEventsOf,
   readVisitorsWith,
   sumContacts,
   type TouchParts,
@@ -33,6 +33,7 @@ import {
   type ContactKey,
   findContactsByHash,
   listWorkspacesOfContacts,
+  noteSeen,
   readContactKeys,
   writeFigures,
 } from '../../postgres/tables/people/contacts.ts'
@@ -64,7 +65,7 @@ import { writeMergedToOutbox } from './write-outbox-rows.ts'
 
 /**
  * @param now milliseconds since 1970
- * @param eventsMax of a contact whose figures are computed
+ * @param eventsMax a contact with more events is left out
  * @returns false: more work waits
  */
 export async function refreshPeople(
@@ -113,6 +114,7 @@ export async function refreshPeople(
       computed.flatMap(({ figures }) => figures),
       keptFrom,
     )
+    for (const { leftOut } of computed) if (leftOut) await noteSeen(tx, leftOut)
     for (const { changed, gone } of computed.map(({ credits }) => credits)) {
       for (const some of inPortions(gone, conversionsPerLookUp))
         await writePersonCredits(tx, { changed: [], gone: some })
@@ -190,6 +192,8 @@ interface ComputedContacts {
   readonly figures: ContactFigures[]
   /** Conversions are credited by the contacts' touches. */
   readonly credits: PersonCreditChanges
+  /** A contact with too many events: only when it was seen is written. Else retention would delete it. */
+  readonly leftOut?: { readonly contactId: number; readonly lastAt: number }
 }
 
 interface ComputeOptions {
@@ -214,13 +218,22 @@ async function computeContacts(
     bindings: await readBindingsOfContacts(pg, ids),
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   }
-  if ((await countEventsOf(ch, known)) <= options.eventsMax) return [await computeFigures(work, ids, known, options)]
-  if (ids.length === 1) return []
+  const { events } = await measureEventsOf(ch, known)
+  if (events <= options.eventsMax) return [await computeFigures(work, ids, known, options)]
+  if (ids.length === 1) return [await leaveOut(work, ids[0]!, known)]
   const middle = Math.ceil(ids.length / 2)
   return [
     ...(await computeContacts(work, ids.slice(0, middle), options)),
     ...(await computeContacts(work, ids.slice(middle), options)),
   ]
+}
+
+async function leaveOut({ ch }: LeasedStores, contactId: number, known: KnownContacts): Promise<ComputedContacts> {
+  // The last binding of each browser says whose it is now.
+  const last = new Map(known.bindings.map((one) => [`${one.workspaceId} ${one.visitor}`, one]))
+  const bindings = [...last.values()].filter((one) => one.contactId === contactId)
+  const { lastAt } = await measureEventsOf(ch, { wanted: known.wanted, bindings })
+  return { figures: [], credits: { changed: [], gone: [] }, leftOut: { contactId, lastAt } }
 }
 
 async function computeFigures(

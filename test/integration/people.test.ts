@@ -46,6 +46,9 @@ test('a contact with too many events keeps its figures, and holds up nobody else
   await foldStored(stores)
   while (!(await refreshPeople(workOn(stores), Date.now(), 2)));
   expect(await events()).toEqual({ 'ann@example.com': 1, 'ben@example.com': 2 })
+  // Else retention would delete it as one that was not seen.
+  const ann = (await ask().people()).find(({ email }) => email === 'ann@example.com')
+  expect(Date.parse(ann!.last_seen_at)).toBe(Date.parse(at(2)))
   await send(view('a', 3), view('b', 2))
   expect(await events()).toEqual({ 'ann@example.com': 4, 'ben@example.com': 3 })
 })

@@ -65,11 +65,14 @@ export async function gatherContacts(
   return { times, wanted, others: found.filter(({ contactId }) => !ids.has(contactId)) }
 }
 
-/** About how many events may be these contacts'. A browser's count whosever they are. A copy made again counts once. */
-export async function countEventsOf(
+/**
+ * About how many events may be these contacts', and when the newest was (milliseconds since 1970; 0: there is none). All
+ * events of a browser count, whosever they are. A copy made again counts once.
+ */
+export async function measureEventsOf(
   ch: Pick<ClickHouse, 'query'>,
   { wanted, bindings }: Pick<KnownContacts, 'wanted' | 'bindings'>,
-): Promise<number> {
+): Promise<{ readonly events: number; readonly lastAt: number }> {
   const browsers = pairsIn(
     bindings.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
     'browser',
@@ -78,14 +81,14 @@ export async function countEventsOf(
     wanted.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
     'email',
   )
-  const [row] = await ch.query<{ events: number }>(
-    `SELECT uniq(id) AS events FROM person_events
+  const [row] = await ch.query<{ events: number; lastAt: number }>(
+    `SELECT uniq(id) AS events, max(${eventMs}) AS lastAt FROM person_events
      WHERE known_by = 'visitor' AND (workspace_id, hash) IN ${browsers.sql}
        OR known_by = 'email' AND (workspace_id, hash) IN ${emails.sql}`,
     { ...browsers.params, ...emails.params },
     { deadlineMs: foldDeadlineMs },
   )
-  return row!.events
+  return row!
 }
 
 /** E-mails of events of these browsers. */

@@ -136,6 +136,14 @@ export async function writeFigures(
   )
 }
 
+/** For a contact whose figures stay as they are. */
+export async function noteSeen(
+  tx: Queryable,
+  { contactId, lastAt }: { readonly contactId: number; readonly lastAt: number },
+): Promise<void> {
+  await tx.query('UPDATE contacts SET last_seen_at = greatest(last_seen_at, $2) WHERE id = $1', [contactId, lastAt])
+}
+
 export interface EmailHash {
   readonly workspaceId: number
   /** Decimal text. */

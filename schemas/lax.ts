@@ -66,7 +66,7 @@ export function namesOf<const Name extends string>(known: readonly Name[], descr
       if (typeof value !== 'string') return value
       const names = value.split(',').map((name) => name.trim())
       const unknown = names.find((name) => !(known as readonly string[]).includes(name))
-      // Each once: the bound of the list would be told of the text.
+      // Without repeats: the bound of the list would speak of a list, where a text was sent.
       if (unknown === undefined) return [...new Set(names)]
       // By its text: the place of a name in a list is no place in what was sent.
       const build: Build = (loc) => enumError(loc, unknown, known)

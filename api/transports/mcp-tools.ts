@@ -79,7 +79,7 @@ function makeTool(
   if (input.form !== undefined || isFileOutput(output))
     throw new Error(`${name} has files, which no tool takes or gives`)
   const inPath = new Set(Object.keys(input.path?.shape ?? {}))
-  // Also parameters that the list has no room to show: dropped, a filter or a precondition would be missing unseen.
+  // Also parameters that the list has no room to show. If they were dropped, nobody would see that a filter is missing.
   const inQuery = new Set(Object.keys(input.query?.shape ?? {}))
   const takesKey = effect !== 'read'
   const { input: inputSchema, output: outputSchema, isList } = schemasOf(operation)

@@ -130,7 +130,7 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
     } catch (error) {
       if (signal.aborted || !(error instanceof BuildError)) throw error
       ended('failed')
-      // Not from its begin: a part that fails by its deadline takes longer than the pause.
+      // From its end: a part that runs into its deadline takes longer than the pause.
       pausedUntil.set(error.build.build, performance.now() + buildRetryMs)
       log.warn({ err: error.cause, workspace_id: error.build.workspaceId }, `${error.message}; it is tried again later`)
       return true

@@ -32,7 +32,7 @@ export async function exchange(
   let text = ''
   let closedAfterMs: number | undefined
   const over = new Promise<void>((resolve) => {
-    // Bytes that came while this process stood still is heard before its time is over.
+    // Bytes that came while this process stood still are heard before its time is over.
     const timer = setTimeout(() => setTimeout(resolve, 0), waitMs)
     const finish = () => {
       clearTimeout(timer)

@@ -42,7 +42,7 @@ export function FunnelsPage({ search, workspace, navigate }: PageProps) {
       <FunnelSteps view={view} funnel={funnel} change={change} />
       <section class="panel" aria-label="Funnel" aria-busy={isStale && question !== undefined}>
         <h2>
-          Visitors step by step<span class="label">{withinLabel(funnel.within)}</span>
+          Visitors step by step<span class="label">{withinLabel((shown ?? funnel).within)}</span>
         </h2>
         {question === undefined && (
           <p class="empty">

@@ -146,7 +146,7 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
     const goal = {
       kind,
       value: typedValue(value),
-      name: name.trim() || value.slice(0, nameLengthMax),
+      name: name.trim() || [...value].slice(0, nameLengthMax).join(''),
       property: property + propertyValue === '' ? null : { name: property, value: typedValue(propertyValue) },
     }
     return before ? send('PATCH', `/goals/${before.id}`, changesOf(goal, before)) : send('POST', '/goals', goal)

@@ -89,7 +89,7 @@ export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceI
       )}
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
-      {rows.length === 0 && <p class="empty">{isThis ? 'Nothing in this range.' : '…'}</p>}
+      {rows.length === 0 && (isThis || !failure) && <p class="empty">{isThis ? 'Nothing in this range.' : '…'}</p>}
       <ul>
         {rows.map((row) => (
           <Row key={row.key} of={of} row={row} all={totals.clicks} choose={chosen ? undefined : choose} />

@@ -67,7 +67,7 @@ function People({ search, workspace: { timezone, currency }, navigate }: PagePro
       </div>
       <Panel title="People" label="Last seen first" isBusy={isAwaited}>
         {answer?.length === 0 && !isStale && <p class="empty">{sought === '' ? nobodyYet : 'Nobody matches.'}</p>}
-        {answer !== undefined && answer.length > 0 && (
+        {answer !== undefined && answer.length > 0 && !isStale && (
           <div class="scrolled wide">
             <table class="all people">
               <thead>

@@ -128,6 +128,10 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
             type="file"
             multiple
             accept="image/jpeg,image/png,video/mp4,video/quicktime"
+            // A browser doesn't tell of the same file, chosen again.
+            onClick={({ currentTarget }) => {
+              currentTarget.value = ''
+            }}
             onChange={(event) => holdFiles([], event.currentTarget.files!)}
           />
         </label>

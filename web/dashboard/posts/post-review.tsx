@@ -81,7 +81,8 @@ export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsPro
           verb="Send back"
           close={() => setReturned(undefined)}
           submit={(data) => {
-            const note = String(data.get('note')) || null
+            // Forms send line ends as CR LF.
+            const note = String(data.get('note')).replaceAll('\r\n', '\n') || null
             return send('POST', `/posts/${id}/return`, { note, updated_at: returned })
           }}
         >

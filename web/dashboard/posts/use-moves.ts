@@ -174,7 +174,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     ...said,
     /** With a finger. */
     press(post: Post, event: PointerEvent): void {
-      // No end is told of a drag whose chip the list took away, or of a held one that another finger pressed into.
+      // The browser doesn't tell the end of a drag whose chip is gone, or that a second finger interrupted.
       if (event.pointerType === 'mouse' && dragged !== undefined) letGo()
       if (isDraggable(post)) press(post, event)
     },

@@ -55,10 +55,10 @@ export function usePostSubmit({ editing, networks, done }: SubmitOf) {
     return pressed === 'schedule' && scheduledAt ? { scheduled_at: scheduledAt } : undefined
   }
 
-  /** @returns what was saved after all, or the refusal: an empty one where somebody else's version is shown */
+  /** @returns what was saved after all, or why not. The refusal is empty where somebody else's version is shown. */
   async function meet(refused: RefusedWrite, pressed: string | undefined): Promise<Sent<Made>> {
     const theirs = await saving.readChanged(refused)
-    if (theirs === undefined) return refused
+    if (theirs === undefined || !isOpen.current) return refused
     if (pressed === 'save' && saving.isApartFrom(theirs, draft)) return saving.saveBeside(theirs, draft)
     setChanged({ refusal: refused.refusal, theirs })
     return { refusal: '' }

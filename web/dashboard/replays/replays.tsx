@@ -103,7 +103,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
             {may('workspace:manage') && <a href={addressOf('/dashboard/settings')}>See the settings</a>}
           </p>
         )}
-        {answer !== undefined && answer.length > 0 && (
+        {answer !== undefined && answer.length > 0 && !isStale && (
           <div class="scrolled wide">
             <table class="all">
               <thead>

@@ -4,6 +4,7 @@ import { reloadAfterBack } from '../shell/reload-after-back.ts'
 import { isShared } from '../shell/shared-page.ts'
 import { answeredWrites, countAnsweredWrite, trackAnswer, untilFresh } from './answer-freshness.ts'
 import { takeFirstAnswer } from './first-answers.ts'
+import { isPressedAnew } from './pressed-anew.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 
 export interface Failed {
@@ -187,9 +188,6 @@ interface Write {
   readonly lostAt: number
 }
 
-/** After this time a press that sends no body, such as Verify, is a new one: its old key would repeat the old answer. */
-const pressedAnewMs = 60_000
-
 /** By name. */
 const underWay = new Map<string, Promise<Sent<unknown>>>()
 /** Says `answered` after the last write under way: it may have changed whatever is shown, which is asked for anew then. */
@@ -265,9 +263,7 @@ async function write<Answer>(name: string, path: string, options: RequestOptions
   lost.delete(place)
   // A PATCH undoes no other write, but another write may undo a PATCH: then its key is dropped.
   if (place === thing) lost.delete(changed)
-  const isPress = options.method === 'POST' && options.body === undefined
-  const isRepeat = before?.name === name && !(isPress && performance.now() - before.lostAt > pressedAnewMs)
-  const key = isRepeat ? before.key : makeKey()
+  const key = before?.name === name && !isPressedAnew(path, options, before.lostAt) ? before.key : makeKey()
   const lose = () => lost.set(place, { name, key, lostAt: performance.now() })
   try {
     const headers = { ...options.headers, 'Idempotency-Key': key }

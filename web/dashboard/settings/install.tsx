@@ -121,7 +121,7 @@ function Demo() {
     done(sent)
     if ('refusal' in sent) return
     sessionStorage.setItem(`filled ${sent.made.id}`, String(Date.now()))
-    // Who went to another page meanwhile stays there: the choice above leads to the demo.
+    // Who went to another page meanwhile stays there: the menu of workspaces leads to the demo.
     if (isThere.current) goToWorkspace(sent.made.id)
   }
   return (

@@ -1,0 +1,15 @@
+import type { RequestOptions } from './request.ts'
+
+/** After this time a press such as Verify or Resume is a new one: its old key would repeat the old answer. */
+const pressedAnewMs = 60_000
+
+/** @param lostAt when an equal write's answer was lost, as `performance.now()` */
+export function isPressedAnew(path: string, options: RequestOptions, lostAt: number): boolean {
+  return isPress(path, options) && performance.now() - lostAt > pressedAnewMs
+}
+
+/** It may be done twice. A change that names the version it saw is refused the second time. */
+function isPress(path: string, { method, body }: RequestOptions): boolean {
+  if (method === 'PATCH') return !String(body).includes('"updated_at":')
+  return method === 'POST' && (body === undefined || path === '/social-accounts/sign-in')
+}

@@ -184,7 +184,6 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
       if (dragged !== undefined) return event.preventDefault()
       event.dataTransfer?.setData('text/plain', post.title)
       toFocus.current = undefined
-      say(nothing)
       setDragged(post)
     },
     over(day: string, event: DragEvent): void {
@@ -194,7 +193,10 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     },
     drop(day: string, event: DragEvent): void {
       event.preventDefault()
-      if (dragged !== undefined) void put(dragged, day)
+      if (dragged === undefined) return
+      // Not before: without an older message the days would move up, under the pointer.
+      say(nothing)
+      void put(dragged, day)
     },
     /** With the keyboard. */
     pickUp(post: Post, event: KeyboardEvent): void {

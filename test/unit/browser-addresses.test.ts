@@ -11,13 +11,14 @@ const { watchAddresses } = (await import(projectFile('web/script/visited-address
 
 const root = 'https://shop.example'
 afterEach(() => {
-  vi.useRealTimers()
   vi.unstubAllGlobals()
+  vi.useRealTimers()
 })
 
 /** A page that has been loaded. @returns its acts, and what leads to another address of it */
 function load(path: string, { responseStatus = 200, meta = '', loadedAs = path, from = '' } = {}) {
-  vi.useFakeTimers()
+  // Not the clock of `performance`, which is replaced below: it would be put back in the place of the real one.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const acts: Parameters<Act>[] = []
   const listeners: Record<string, () => void> = {}
   vi.stubGlobal('location', new URL(root + path))

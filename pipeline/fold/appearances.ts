@@ -3,13 +3,14 @@
  * session itself. Then come the visitor's first conversion, and the entry's source, device, browser, country and page.
  * All pages follow, pages with samples of web vitals, and the keys that the conversions are credited to.
  */
+import { createHash } from 'node:crypto'
 import { addsNoVisitor, type CellKind, cellKinds, type SumName } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
 import { groupBy } from '../../runtime/lists.ts'
 import { creditsApartMax } from '../../schemas/limits/figure-limits.ts'
 import type { Leave, SessionDay, View } from './read-session-days.ts'
 
-/** Keys of `visitors`: a letter for the kind, then the key itself. */
+/** Keys of `visitors`: a letter for the kind, then the key itself, or a hash of a long path. */
 export const keys = {
   visitor: 'v',
   converting: 'x',
@@ -17,7 +18,9 @@ export const keys = {
   device: (device: string) => `d${device}`,
   browser: (browser: string) => `b${browser}`,
   country: (country: string) => `c${country}`,
-  page: (path: string) => `p${path}`,
+  // All keys that a visitor ever had are looked up together: long paths would be gigabytes.
+  page: (path: string) =>
+    path.length <= 60 ? `p${path}` : `h${createHash('sha256').update(path).digest('base64url')}`,
 } as const
 
 export interface WholeSession {

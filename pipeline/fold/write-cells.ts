@@ -7,8 +7,9 @@ import { idsIn, isSample } from '../../clickhouse/rollups/event-sql.ts'
 import {
   type BuildDay,
   type FigureBuild,
-  listOpenBuilds,
+  listBuildsToClose,
   listStaleCells,
+  listZonesOfFigures,
   markCellsFresh,
   postponeStaleCells,
   raiseCellsThrough,
@@ -88,12 +89,9 @@ export async function closeDays(
   now: number,
   heldUntil: Map<number, number> = new Map(),
 ): Promise<void> {
-  const due = (await listOpenBuilds(work.pg)).filter(
-    ({ build, state, cellsThrough, timezone }) =>
-      state === 'current' &&
-      (cellsThrough ?? -1) < lastClosedDay(timezone, now) &&
-      (heldUntil.get(build) ?? 0) <= performance.now(),
-  )
+  const zones = await listZonesOfFigures(work.pg)
+  const open = await listBuildsToClose(work.pg, new Map(zones.map((zone) => [zone, lastClosedDay(zone, now)])))
+  const due = open.filter(({ build }) => (heldUntil.get(build) ?? 0) <= performance.now())
   let failure: unknown
   const close = async (builds: readonly FigureBuild[], day: number): Promise<void> => {
     try {

@@ -52,6 +52,23 @@ export function listOpenBuildsOf(q: Queryable, workspaceIds: readonly number[]):
   )
 }
 
+/** Timezones that figures come in. */
+export async function listZonesOfFigures(q: Queryable): Promise<string[]> {
+  const rows = await q.query<{ timezone: string }>(
+    `SELECT DISTINCT timezone FROM figure_builds WHERE state = 'current'`,
+  )
+  return rows.map(({ timezone }) => timezone)
+}
+
+/** Current ones that lack cells of days up to the one named for their timezone. */
+export function listBuildsToClose(q: Queryable, throughOf: ReadonlyMap<string, number>): Promise<FigureBuild[]> {
+  return q.query<FigureBuild>(
+    `SELECT ${columns} FROM figure_builds JOIN unnest($1::text[], $2::int[]) AS zone (name, through) ON name = timezone
+     WHERE state = 'current' AND coalesce(cells_through, -1) < through ORDER BY build`,
+    [[...throughOf.keys()], [...throughOf.values()]],
+  )
+}
+
 /** The oldest in progress. @param except numbers of others */
 export async function nextBuilding(q: Queryable, except: readonly number[]): Promise<FigureBuild | undefined> {
   const [row] = await q.query<FigureBuild>(

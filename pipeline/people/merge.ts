@@ -168,7 +168,6 @@ async function bindAnew(
 ): Promise<BoundAnew> {
   const [visitors, touched, gained] = [[] as string[], new Set<number>(), [] as GainedBrowser[]]
   if (added.length === 0) return { visitors, contactIds: touched, gained }
-  await forgetFurtherBrowsers(tx, [...new Set(added.map(({ contactId }) => contactId))], browsersKnownPerContactMax)
   const browsers = new Set(added.map(({ anonymousId }) => anonymousId))
   const forgotten = await forgetFurtherFacts(tx, workspaceId, [...browsers], limits)
   if (forgotten.length > 0) {
@@ -207,6 +206,7 @@ async function browsersOfFullContacts(tx: Queryable, added: readonly StoredFact[
   const firsts = groupBy(await readFirstFacts(tx, contactIds, browsersPerContactMax), ({ contactId }) => contactId)
   const full = contactIds.filter((id) => (firsts.get(id)?.length ?? 0) > browsersPerContactMax)
   if (full.length === 0) return []
+  await forgetFurtherBrowsers(tx, full, browsersKnownPerContactMax)
   log.warn({ contact_ids: full.slice(0, 20), max: browsersPerContactMax }, 'contacts with more browsers than are bound')
   return (await readBindingsOfContacts(tx, full)).map(({ anonymousId }) => anonymousId)
 }

@@ -28,7 +28,7 @@ import {
   takeFoldVersion,
   type Watermark,
 } from '../../postgres/tables/figures/folds.ts'
-import { type PersonCredit, readCreditsOfEvents } from '../../postgres/tables/people/person-credits.ts'
+import { readCreditsOfEvents } from '../../postgres/tables/people/person-credits.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
@@ -225,9 +225,7 @@ async function addDerived(
   let waiting: (readonly SessionDay[])[] = []
   let ids: number[] = []
   const addWaiting = async () => {
-    const personCredits = new Map<number, PersonCredit>()
-    for (const some of inPortions(ids, conversionsPerLookUp))
-      for (const [id, credit] of await readCreditsOfEvents(pg, some)) personCredits.set(id, credit)
+    const personCredits = await readCreditsOfEvents(pg, ids)
     for (const ofVisitor of waiting) rows.add(deriveRows(ofVisitor, { ...optionsOf(ofVisitor[0]!), personCredits }))
     waiting = []
     ids = []

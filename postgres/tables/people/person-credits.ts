@@ -2,6 +2,8 @@
  * Conversions whose credit differs from their own event and browser. They go to the last touch of their contact, on any
  * browser or server.
  */
+import { inPortions } from '../../../runtime/lists.ts'
+import { conversionsPerLookUp } from '../../../schemas/limits/figure-limits.ts'
 import type { Queryable } from '../../client.ts'
 import { columnsOf } from '../../columns-of.ts'
 
@@ -36,12 +38,15 @@ export async function readCreditsOfEvents(
   q: Queryable,
   eventIds: readonly number[],
 ): Promise<ReadonlyMap<number, PersonCredit>> {
-  if (eventIds.length === 0) return new Map()
-  const rows = await q.query<PersonCredit>(
-    `SELECT ${columns} FROM person_credits WHERE event_id = ANY ($1::bigint[])`,
-    [eventIds],
-  )
-  return new Map(rows.map((credit) => [credit.eventId, credit]))
+  const credits = new Map<number, PersonCredit>()
+  for (const some of inPortions(eventIds, conversionsPerLookUp)) {
+    const rows = await q.query<PersonCredit>(
+      `SELECT ${columns} FROM person_credits WHERE event_id = ANY ($1::bigint[])`,
+      [some],
+    )
+    for (const credit of rows) credits.set(credit.eventId, credit)
+  }
+  return credits
 }
 
 /** Deletes a workspace's credits of conversions from before `beforeHour`, at most `limit`. @returns how many */

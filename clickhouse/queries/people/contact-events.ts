@@ -73,14 +73,8 @@ export async function measureEventsOf(
   ch: Pick<ClickHouse, 'query'>,
   { wanted, bindings }: Pick<KnownContacts, 'wanted' | 'bindings'>,
 ): Promise<{ readonly events: number; readonly lastAt: number }> {
-  const browsers = pairsIn(
-    bindings.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
-    'browser',
-  )
-  const emails = pairsIn(
-    wanted.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
-    'email',
-  )
+  const browsers = browsersIn(bindings)
+  const emails = emailsIn(wanted)
   const [row] = await ch.query<{ events: number; lastAt: number }>(
     `SELECT uniq(id) AS events, max(${eventMs}) AS lastAt FROM person_events
      WHERE known_by = 'visitor' AND (workspace_id, hash) IN ${browsers.sql}
@@ -96,10 +90,7 @@ function readEmailsOf(
   ch: Pick<ClickHouse, 'query'>,
   visitors: readonly { readonly workspaceId: number; readonly visitor: string }[],
 ): Promise<{ workspaceId: number; hash: string }[]> {
-  const chosen = pairsIn(
-    visitors.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
-    'browser',
-  )
+  const chosen = browsersIn(visitors)
   return ch.query(
     `SELECT DISTINCT workspace_id AS workspaceId, toString(email_hash) AS hash FROM person_events
      WHERE known_by = 'visitor' AND (workspace_id, person_events.hash) IN ${chosen.sql} AND email_hash != 0`,
@@ -113,10 +104,7 @@ export function readVisitorsWith(
   ch: Pick<ClickHouse, 'query'>,
   emails: readonly ContactEmail[],
 ): Promise<{ workspaceId: number; visitor: string }[]> {
-  const chosen = pairsIn(
-    emails.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
-    'email',
-  )
+  const chosen = emailsIn(emails)
   return ch.query(
     `SELECT DISTINCT workspace_id AS workspaceId, toString(visitor) AS visitor FROM person_events
      WHERE known_by = 'email' AND (workspace_id, hash) IN ${chosen.sql} AND person_events.visitor != 0`,
@@ -128,22 +116,27 @@ export function readVisitorsWith(
 /** Columns of an event of `ownEvents`. */
 export const facts = 'occurred_at, id, visitor, session, kind, source, medium, campaign, content'
 
-/** The browsers that are the contacts' at some time. */
-export function browsersIn({ times }: ContactsEvents): BoundSql {
+/** Browsers, as a subselect of pairs. */
+export function browsersIn(browsers: readonly { readonly workspaceId: number; readonly visitor: string }[]): BoundSql {
   return pairsIn(
-    times.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
+    browsers.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
     'browser',
+  )
+}
+
+/** The same of e-mails. */
+function emailsIn(emails: readonly ContactEmail[]): BoundSql {
+  return pairsIn(
+    emails.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
+    'email',
   )
 }
 
 /** SQL of the contacts' events with `owner`, each once. @param where condition over the copies */
 export function ownEvents(contacts: ContactsEvents, where: string): BoundSql {
   const { times, wanted, others } = contacts
-  const browsers = browsersIn(contacts)
-  const emails = pairsIn(
-    wanted.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
-    'email',
-  )
+  const browsers = browsersIn(times)
+  const emails = emailsIn(wanted)
   const known = [...wanted, ...others]
   const contactOfEmail =
     'transform(email_hash, arrayMap(hash -> toUInt64(hash), {known_hashes:Array(String)}), {known_contacts:Array(UInt64)}, toUInt64(0))'

@@ -35,7 +35,7 @@ export function readTouchedConversions(
 ): Promise<TouchedConversion[]> {
   const own = ownEvents(contacts, `(${isTouch} OR kind = 'conversion')`)
   // A browser's touches, whosever they are: its rows are derived from them.
-  const browsers = browsersIn(contacts)
+  const browsers = browsersIn(contacts.times)
   const touch = `(${eventMs}, toString(source), toString(medium), visitor)`
   const lastOf = (partition: string) => `argMaxIf(${touch}, (occurred_at, id), ${isTouch})
     OVER (PARTITION BY ${partition} ORDER BY occurred_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`

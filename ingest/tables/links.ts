@@ -11,8 +11,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
-import { clocksApartMaxMs } from '../../schemas/limits/store-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
+import { isFromAhead } from '../../schemas/time/clock-ahead.ts'
 import {
   type LinkRow,
   type LinkTarget,
@@ -94,7 +94,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   }
 
   /** A clock that ran ahead dates changes that would hide all later ones. */
-  const isAhead = (time: Date) => time.getTime() > clock.now() + clocksApartMaxMs
+  const isAhead = (time: Date) => isFromAhead(time.getTime(), clock.now())
   const newestOf = (rows: readonly LinkRow[]) => rows.find(({ updated_at }) => !isAhead(updated_at))?.updated_at
 
   /** Reads all links anew, in place of the copy's. */

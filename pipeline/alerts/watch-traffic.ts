@@ -23,9 +23,9 @@ import {
   trafficReadEach,
   unseenMaxMs,
 } from '../../schemas/limits/alert-limits.ts'
-import { clocksApartMaxMs } from '../../schemas/limits/store-limits.ts'
 import { hour } from '../../schemas/limits/units.ts'
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
+import { isFromAhead } from '../../schemas/time/clock-ahead.ts'
 import { type JobLoop, startJobLoop } from '../job-loop.ts'
 import { readBusiest } from '../reports/read-report.ts'
 import type { ReportContext } from '../reports/send-reports.ts'
@@ -109,7 +109,7 @@ async function lookForDrop(context: TrafficContext, due: DueAlert, asOf: number)
   const { pg, ch } = context
   const { workspaceId, threshold, dueAt } = due
   // An alert that is dated by a clock that ran ahead doesn't tell who came since.
-  const toldAt = due.toldAt !== null && due.toldAt.getTime() > asOf + clocksApartMaxMs ? null : due.toldAt
+  const toldAt = due.toldAt !== null && isFromAhead(due.toldAt.getTime(), asOf) ? null : due.toldAt
   const silenceMs = threshold * hour
   // Nobody has looked since the last alert, or since the look was due: a drop that began meanwhile is told now.
   const isAfterPause = toldAt !== null && dueAt.getTime() <= toldAt.getTime() + alertPauseMs

@@ -18,8 +18,8 @@ import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { feedAskedPauseMs, feedsMax } from '../../../schemas/limits/feed-limits.ts'
-import { clocksApartMaxMs } from '../../../schemas/limits/store-limits.ts'
 import { Feed, FeedCreate, type FeedMode, FeedUpdate, scopesOfFeed } from '../../../schemas/resources/feed.ts'
+import { isFromAhead } from '../../../schemas/time/clock-ahead.ts'
 import { lacking } from '../../guards/authorize.ts'
 import { type Actor, type CallContext, defineOperation } from '../define.ts'
 import { notPublic } from '../public-target.ts'
@@ -146,7 +146,7 @@ export const checkFeed = defineOperation({
 function nextAskedLook({ looked_at }: StoredFeed, now: number): Date {
   const lookedAt = looked_at?.getTime() ?? 0
   // A clock that ran ahead set it: it tells of no pause.
-  if (lookedAt > now + clocksApartMaxMs) return new Date(now)
+  if (isFromAhead(lookedAt, now)) return new Date(now)
   return new Date(Math.max(now, lookedAt + feedAskedPauseMs))
 }
 

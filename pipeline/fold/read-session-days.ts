@@ -124,8 +124,8 @@ type Row = [
 
 /**
  * The session-days of one visitor after another, and of servers one hour after another. Where a visitor has too many sessions on
- * a day, those that came in first count, by the ids of their first events. Within a lease ids grow with time; between two ingest nodes a later
- * event may have the smaller id.
+ * a day, those that came in first count, by the ids of their first events. Within a lease ids grow with time; between two
+ * ingest nodes a later event may have the smaller id.
  * @param visible ids of the events that are seen
  */
 export async function* readSessionDays(
@@ -215,8 +215,10 @@ function sessionDayOf(row: Row, days: LocalDays): SessionDay {
   }
 }
 
-/** The triples are those of the order key, so that ClickHouse reads the granules of these visitors and hours only. */
-/** SQL condition of the events in the scope. */
+/**
+ * SQL condition of the events in the scope. The triples are those of the order key, so that ClickHouse reads the granules of
+ * these visitors and hours only.
+ */
 export function scopeSql(scope: EventScope): { sql: string; params: Record<string, unknown> } {
   if ('part' in scope) {
     const { workspaceId, part, parts } = scope

@@ -11,7 +11,7 @@ import {
   storedEventsPerStatement,
   storedEventsPerVisitorMax,
 } from '../../schemas/limits/figure-limits.ts'
-import { type EventScope, hourOfEvents, scopeSql, type VisitorHour } from './read-session-days.ts'
+import { hourOfEvents, scopeSql, type VisitorHour } from './read-session-days.ts'
 import { type KnownVisitor, nameOf } from './read-touched.ts'
 
 export interface StoredEventsLimits {
@@ -43,34 +43,26 @@ export async function inStatements(
   known: ReadonlyMap<string, KnownVisitor>,
   { perVisitor, perServerHour, perStatement }: StoredEventsLimits,
 ): Promise<VisitorHour[][]> {
-  const isBusy = (workspaceId: number, visitor: string) =>
+  const isBusy = ([workspaceId, , visitor]: VisitorHour) =>
     visitor === '0' || known.get(nameOf(workspaceId, visitor))?.isBusy === true
-  const counted = await countEvents(
-    ch,
-    hours.filter(([workspaceId, , visitor]) => isBusy(workspaceId, visitor)),
-  )
+  const counted = await countEvents(ch, hours.filter(isBusy))
   const statements: VisitorHour[][] = []
   let room = 0
   for (const [whole, own] of groupBy(hours, (one) => wholeOf(...one))) {
     const events = counted.get(whole) ?? known.get(whole)?.events ?? 0
     if (events > (own[0]![2] === '0' ? perServerHour : perVisitor)) continue
-    let statement = statements.at(-1)
-    if (statement === undefined || events > room) {
-      statement = []
-      statements.push(statement)
+    if (statements.length === 0 || events > room) {
+      statements.push([])
       room = perStatement
     }
-    for (const hour of own) statement.push(hour)
+    statements.at(-1)!.push(...own)
     room -= events
   }
   return statements
 }
 
 /** How many events are stored of each visitor or server hour. It reads the columns of the order key alone. */
-async function countEvents(
-  ch: Pick<ClickHouse, 'query'>,
-  hours: Extract<EventScope, { hours: unknown }>['hours'],
-): Promise<Map<string, number>> {
+async function countEvents(ch: Pick<ClickHouse, 'query'>, hours: readonly VisitorHour[]): Promise<Map<string, number>> {
   if (hours.length === 0) return new Map()
   const { sql, params } = scopeSql({ hours })
   const rows = await ch.query<{ workspaceId: number; whose: string; hour: number; stored: number }>(

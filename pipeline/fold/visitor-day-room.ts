@@ -1,7 +1,7 @@
 /**
  * The room for pages, touches and conversions that the sessions of a visitor on one local day share. A script with one name
- * in a thousand sessions would else have millions of pages written with each fold. ClickHouse has grouped all of them before. Held by
- * test/integration/fold-limits.test.ts and unit/visitor-day-room.test.ts.
+ * in a thousand sessions would else have millions of pages written with each fold. ClickHouse has grouped all of them before.
+ * Held by test/integration/fold-limits.test.ts and unit/visitor-day-room.test.ts.
  */
 import {
   conversionsPerSessionDayMax,

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ImportedRow } from '../../../schemas/resources/link-import.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Refusal } from '../parts/failure.tsx'
+import { forgetChosen } from '../parts/forget-chosen.ts'
 import { number } from '../parts/format.ts'
 import { useIsOpen } from '../parts/use-is-open.ts'
 import { fetchOnce, type Sent, send } from '../requests/query.ts'
@@ -97,10 +98,7 @@ function ImportDialog({ close }: { close(): void }) {
           type="file"
           accept=".csv,text/csv"
           aria-disabled={progress !== ''}
-          // A browser doesn't tell of the same file, chosen again.
-          onClick={({ currentTarget }) => {
-            currentTarget.value = ''
-          }}
+          onClick={forgetChosen}
           onChange={(event) => progress === '' && void look(event.currentTarget.files?.[0])}
         />
       </label>

@@ -2,6 +2,7 @@
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MediaAsset, MediaUsage } from '../../../schemas/resources/media.ts'
+import { forgetChosen } from '../parts/forget-chosen.ts'
 import { send, useAnswer } from '../requests/query.ts'
 import { addressOf } from '../shell/shared-page.ts'
 
@@ -128,10 +129,7 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
             type="file"
             multiple
             accept="image/jpeg,image/png,video/mp4,video/quicktime"
-            // A browser doesn't tell of the same file, chosen again.
-            onClick={({ currentTarget }) => {
-              currentTarget.value = ''
-            }}
+            onClick={forgetChosen}
             onChange={(event) => holdFiles([], event.currentTarget.files!)}
           />
         </label>

@@ -21,9 +21,9 @@ let isPageLeft = false
  */
 export function useUnsaved(isUnsaved: boolean, { keptAt, question }: Unsaved): () => boolean {
   const heldInDialog = useContext(HeldInDialog)
+  const own: Unsaved = { keptAt, ...(question !== undefined && { question }) }
   useEffect(() => {
     if (!isUnsaved) return
-    const own: Unsaved = { keptAt, ...(question !== undefined && { question }) }
     held.add(own)
     heldInDialog.add(own)
     const ask = (event: BeforeUnloadEvent) => {
@@ -36,7 +36,7 @@ export function useUnsaved(isUnsaved: boolean, { keptAt, question }: Unsaved): (
       removeEventListener('beforeunload', ask)
     }
   }, [isUnsaved, keptAt, question])
-  return () => isGivenUp(isUnsaved ? [{ keptAt, ...(question !== undefined && { question }) }] : [])
+  return () => isGivenUp(isUnsaved ? [own] : [])
 }
 
 /** @param to the address that is gone to; undefined: the page is left */

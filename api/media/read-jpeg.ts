@@ -31,7 +31,9 @@ export function* readJpeg(state: ReaderState): FormatReader {
     if (length < 2) return null
     if (code === app1) {
       const taken = Math.min(length - 2, exifBytesMax)
-      orientation ??= orientationIn(yield { take: taken })
+      // Taken of every APP1: behind `??=` the bytes of a second one, as of XMP, would stay and be read as markers.
+      const data = yield { take: taken }
+      orientation ??= orientationIn(data)
       yield { skip: length - 2 - taken }
       continue
     }

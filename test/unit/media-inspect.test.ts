@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { inspect } from '../../api/media/inspect.ts'
 import { typeOf } from '../../api/media/types.ts'
-import { exif, film, filmHead, jpeg, png } from '../support/media-files.ts'
+import { exif, film, filmHead, jpeg, png, segment } from '../support/media-files.ts'
 
+const notes = Buffer.concat([exif(6), segment(0xe1, 'http://ns.adobe.com/xap/1.0/\0 note')])
 const files: [string, Buffer, { width: number; height: number }][] = [
   ['a JPG', jpeg({ width: 40, height: 30 }), { width: 40, height: 30 }],
   ['a JPG that is turned', jpeg({ width: 40, height: 30, segments: exif(6) }), { width: 30, height: 40 }],
+  ['a turned JPG with other notes', jpeg({ width: 40, height: 30, segments: notes }), { width: 30, height: 40 }],
   ['a film that is turned', film({ width: 320, height: 240, isTurned: true }), { width: 240, height: 320 }],
   ['a PNG', png({ width: 7, height: 5, padTo: 500 }), { width: 7, height: 5 }],
   ['an MP4', film({ width: 320, height: 240 }), { width: 320, height: 240 }],

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
+import { removeMember } from '../../postgres/tables/members/members.ts'
 import { lockPost } from '../../postgres/tables/posts/posts.ts'
 import { lockWorkspace } from '../../postgres/tables/workspaces/workspaces.ts'
 import {
@@ -550,6 +551,19 @@ test('an app that is deleted while it adds a feed is told that it is out', async
     // Its use is noted beside it, and waits as well.
     const added = asking(api, () => apiKey)('POST', '/v1/feeds', { url: receiver.url })
     await expect.poll(() => countWaiting(stores.pg)).toBe(2)
+    return [added]
+  })
+  expect((await asked[0]!).status).toBe(401)
+})
+
+test('a feed that a member adds by a key while being removed isn’t made: it would act by the owner’s role', async () => {
+  const editor = await makeMember(mine, 'editor')
+  const { apiKey } = await makeKey(stores, mine.workspaceId, { ownerId: editor.id })
+  const asked = await stores.pg.transaction(async (tx) => {
+    await lockWorkspace(tx, mine.workspaceId)
+    const added = asking(api, () => apiKey)('POST', '/v1/feeds', { url: receiver.url })
+    await expect.poll(() => countWaiting(stores.pg)).toBe(1)
+    await removeMember(tx, mine.workspaceId, editor.id)
     return [added]
   })
   expect((await asked[0]!).status).toBe(401)

@@ -101,8 +101,9 @@ export async function deleteFeed(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM feeds WHERE id = $1', [id])
 }
 
-/** The account of the member whose key it is; null where the key was deleted, as an app's is that makes room for another. */
+/** The account of the member whose key it is; null where it was deleted or revoked. Those of a removed member are the owner's then. */
 export async function readKeyOwner(q: Queryable, keyId: number): Promise<number | null> {
-  const [key] = await q.query<{ owner_id: number }>('SELECT owner_id FROM api_keys WHERE id = $1', [keyId])
+  const sql = 'SELECT owner_id FROM api_keys WHERE id = $1 AND revoked_at IS NULL'
+  const [key] = await q.query<{ owner_id: number }>(sql, [keyId])
   return key?.owner_id ?? null
 }

@@ -98,6 +98,7 @@ export const problems = {
   saved_funnel_known: { status: 409, detail: 'The workspace has a saved funnel with this name' },
   snippets_full: { status: 409, detail: 'The workspace has as many snippets as it may have' },
   snippet_known: { status: 409, detail: 'The workspace has a snippet with this name' },
+  api_keys_full: { status: 409, detail: 'The workspace has as many secret keys as it may have' },
   shared_links_full: { status: 409, detail: 'The workspace has as many shared links as it may have' },
   webhooks_full: { status: 409, detail: 'The workspace has as many webhook endpoints as it may have' },
   report_recipients_full: { status: 409, detail: 'The workspace has as many recipients of reports as it may have' },

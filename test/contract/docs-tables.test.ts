@@ -56,9 +56,10 @@ test('docs/api.md has every refusal with its status and text', () => {
   expect(texts.filter((text) => !given.has(text))).toEqual([])
 })
 
-test('docs/dashboard.md and docs/api.md say how many shared links a workspace may have', () => {
+test('docs/dashboard.md and docs/api.md say how many shared links and keys a workspace may have', () => {
   expect(readDoc('docs/dashboard.md')).toContain(`at most ${limits.sharedLinksMax} that work`)
   expect(apiPage).toContain(`${limits.sharedLinksMax} that work`)
+  expect(apiPage).toContain(`${limits.apiKeysMax} that work`)
 })
 
 test('docs/api.md names every member of the overview', () => {

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { shortenInbox } from '../../pipeline/people/order-erasure.ts'
 import { createSignInLink } from '../../postgres/tables/members/owner-sessions.ts'
+import { countLiveKeys } from '../../postgres/tables/workspaces/api-keys.ts'
 import { listAuditEvents } from '../../postgres/tables/workspaces/audit.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { browserSessionMs, ownWorkspacesMax, signInLinkMs } from '../../schemas/limits/api-limits.ts'
+import { apiKeysMax, browserSessionMs, ownWorkspacesMax, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { inboxRowsPerErasure } from '../../schemas/limits/people-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { scopesOfRoles } from '../../schemas/roles.ts'
@@ -322,6 +323,20 @@ test('a key is made, shown once, used and revoked, audited as the owner, and non
     { action: 'api_key.create', actor_type: 'user', interface: 'console', resource_id: id },
   ])
   expect(JSON.stringify(audited)).not.toContain(key)
+})
+
+test(`a workspace has ${apiKeysMax} keys that work, so that all of them are listed; a revoked one makes room`, async () => {
+  const ask = askAs(await signIn())
+  const make = () => ask<{ detail: string; id: number }>('POST', '/api-keys', { name: 'a', scopes: ['posts:read'] })
+  const first = await make()
+  const made: number[] = []
+  while ((await countLiveKeys(stores.pg, mine.workspaceId, 'api_key', new Date(now))) < apiKeysMax)
+    made.push((await makeKey(stores, mine.workspaceId)).id)
+  const refused = await make()
+  expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('as many secret keys')])
+  await ask('DELETE', `/api-keys/${first.body.id}`)
+  expect((await make()).status).toBe(200)
+  await stores.pg.query('UPDATE api_keys SET revoked_at = now() WHERE id = ANY ($1::bigint[])', [made])
 })
 
 test('the owner changes the workspace; what is not named stays, and what no calendar or bank has is refused', async () => {

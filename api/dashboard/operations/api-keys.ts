@@ -1,6 +1,7 @@
 /** Secret keys of a workspace: listed, made and revoked by owner and admins in the dashboard. No key makes another one. */
 import { z } from 'zod'
 import {
+  countLiveKeys,
   createApiKey,
   type ListedApiKey,
   listApiKeys,
@@ -9,7 +10,7 @@ import {
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { apiKeysShownMax } from '../../../schemas/limits/api-limits.ts'
+import { apiKeysMax, apiKeysShownMax } from '../../../schemas/limits/api-limits.ts'
 import { ApiKeyCreate, ApiKeys, CreatedApiKey } from '../../../schemas/resources/api-key.ts'
 import { manageScope, scopes } from '../../../schemas/scopes.ts'
 import { requireDate, type WrittenTime } from '../../../schemas/time/written-time.ts'
@@ -44,9 +45,12 @@ export const createOwnKey = defineOperation({
   input: { body: ApiKeyCreate },
   output: CreatedApiKey,
   answersWithSecret: true,
+  problems: ['api_keys_full'],
   async handle({ body: { name, scopes: wanted, expires_at }, workspace, actor, clock, stores: { pg } }) {
-    const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, clock.now())
+    const now = clock.now()
+    const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, now)
     await requireManaging(pg, workspace.id, actor)
+    if ((await countLiveKeys(pg, workspace.id, 'api_key', new Date(now))) >= apiKeysMax) throw problem('api_keys_full')
     const granted = scopes.filter((scope) => wanted.includes(scope))
     const made = await createApiKey(pg, {
       workspaceId: workspace.id,

@@ -1,11 +1,6 @@
 /** Links on which anybody sees a workspace's overview, events, funnels and retention: listed, made and revoked by owner and admins in the dashboard. */
 import { z } from 'zod'
-import {
-  countLiveSharedLinks,
-  createApiKey,
-  listApiKeys,
-  revokeApiKey,
-} from '../../../postgres/tables/workspaces/api-keys.ts'
+import { countLiveKeys, createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/workspaces/api-keys.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { apiKeysShownMax, sharedLinksMax } from '../../../schemas/limits/api-limits.ts'
@@ -46,7 +41,7 @@ export const createSharedLink = defineOperation({
     const now = clock.now()
     const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, now)
     await requireManaging(pg, workspace.id, actor)
-    if ((await countLiveSharedLinks(pg, workspace.id, new Date(now))) >= sharedLinksMax)
+    if ((await countLiveKeys(pg, workspace.id, 'shared_link', new Date(now))) >= sharedLinksMax)
       throw problem('shared_links_full')
     const made = await createApiKey(pg, {
       workspaceId: workspace.id,

@@ -168,11 +168,12 @@ export async function listApiKeys(
   )
 }
 
-export async function countLiveSharedLinks(q: Queryable, workspaceId: number, at: Date): Promise<number> {
+/** How many keys of the kind work at this time. */
+export async function countLiveKeys(q: Queryable, workspaceId: number, kind: KeyKind, at: Date): Promise<number> {
   const [counted] = await q.query<{ live: number }>(
     `SELECT count(*)::int AS live FROM api_keys
      WHERE workspace_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3) AND ${isOfKind('$2')}`,
-    [workspaceId, 'shared_link' satisfies KeyKind, at],
+    [workspaceId, kind, at],
   )
   return counted!.live
 }

@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+var p=1*6e4;var i=10*6e4;var c=10*6e4;var M=100;var n=2048,r=120,h=2*2048,l=12*(n+4*r)+200,g=12*n;var L=32*1048576;var k=16*1048576;var d=16*1048576;var w=15*6e4,m=30*864e5,y=10*6e4;var u=15*6e4;var B=180*864e5;var T=7*864e5;var _=16*1024;var f=1*1048576,I=1*1024,K=2*1e3;var b=1*6e4;export{M as a,r as b};

@@ -232,6 +232,12 @@ test('a recording with entries that are none is played', async (context) => {
     nextId: null,
     node: { ...element('div'), id: 10_000 + at },
   }))
+  // Too few for `element` to reach the ids of the others.
+  const shadows = Array.from({ length: 600 }, (_, at) => ({
+    parentId: at === 0 ? 50 : 19_999 + at,
+    nextId: null,
+    node: { ...element('div', at === 0 ? { id: 'host' } : {}), id: 20_000 + at, ...(at > 0 && { isShadow: true }) },
+  }))
   await record(1_003, [
     ...page(begin, documentOf([], [odd, button])),
     changes,
@@ -241,6 +247,7 @@ test('a recording with entries that are none is played', async (context) => {
     { type: 2, timestamp: begin + 400, data: { node: { type: 0, id: 1, childNodes: [{ type: 2 }] } } },
     { type: 2, timestamp: begin + 500, data: { node: documentOf([], [text('Again')]), initialOffset: 'x' } },
     change(begin + 600, { source: 0, texts: [], attributes: [], removes: [], adds: deep }),
+    change(begin + 700, { source: 0, texts: [], attributes: [], removes: [], adds: shadows }),
     added(begin + 2_600, text(' and the end')),
   ])
   const dashboard = await signIn(context, '/dashboard/replays?id=1003')
@@ -254,6 +261,14 @@ test('a recording with entries that are none is played', async (context) => {
   await dashboard.waitForSelector('button:text-is("Play")')
   await dashboard.waitForSelector('.clock:text-is("0:02 / 0:02")')
   await dashboard.waitForSelector('.note:has-text("Parts of this recording are missing, or can’t be shown.")')
+  const nested = `(() => {
+    let depth = 0
+    for (let at = document.getElementById('host'); at; at = at.shadowRoot?.firstElementChild) depth++
+    return depth
+  })()`
+  const depth = await frame.evaluate(nested)
+  expect(depth).toBeGreaterThan(200)
+  expect(depth).toBeLessThanOrEqual(512)
   // Neither a field nor a dialog of the recording took the keyboard.
   expect(await dashboard.evaluate('document.activeElement.textContent')).toBe('Play')
   // The recording stays whole in a narrow window.

@@ -62,6 +62,11 @@ test('names and addresses that are no texts are replaced', () => {
   })
 })
 
+test('a script of SVG is none, whatever its prefix', () => {
+  const script = { type: 2, tagName: 'x:script', isSVG: true, attributes: {}, childNodes: [] }
+  expect(harmless(snapshotOf(script))!.data['node']).toMatchObject({ tagName: 'div' })
+})
+
 test('a node with 300,000 children is cleaned', () => {
   const childNodes = Array.from({ length: 300_000 }, () => ({ type: 2, tagName: 'script' }))
   const { node } = harmless(snapshotOf({ type: 2, tagName: 'p', childNodes }))!.data as {

@@ -3,8 +3,8 @@
  * own. It can't reach the owner's session, and makes no requests. It hears of the dashboard through a port only.
  *
  * rrweb plays into a frame that it makes. In a sandbox, that frame would have another opaque origin, out of rrweb's reach.
- * So rrweb is given this document itself as the frame. Each full snapshot opens it anew, which takes away its listeners, and
- * not those of the port.
+ * So rrweb is given this document itself as the frame. Each full snapshot opens the document anew. That
+ * removes its listeners, but not the port's.
  */
 import { Replayer } from '@rrweb/replay'
 import { harmless, type RecordedEvent } from './harmless.ts'
@@ -13,7 +13,7 @@ import type { Command, PlayerMessage } from './protocol.ts'
 const tellEveryMs = 100
 /** rrweb shows what came before a moment; what comes with it belongs to it. */
 const throughMs = 1
-/** As deep as browsers let a page's text be nested. They end at some thousands, and a recording may add nodes one by one. */
+/** As deep as browsers nest a page's text. A recording may add nodes one by one, and browsers crash at some thousands of levels. */
 const depthMax = 512
 
 addEventListener('message', ({ data, ports: [port] }) => {
@@ -121,18 +121,33 @@ function outliveErrors(player: Replayer, lacks: () => void): void {
   }
 }
 
-/** Deeper nodes are left out. */
+/**
+ * Deeper nodes are left out, also those in shadow roots and those that a moved node has below it. Levels don't shrink when
+ * a node goes.
+ */
 function boundDepth(lacks: () => void): void {
+  const levels = new WeakMap<Node, number>()
+  const levelsBelow = (node: Node) => levels.get(node) ?? 0
   for (const name of ['appendChild', 'insertBefore'] as const) {
     const insert = Node.prototype[name] as (this: Node, added: Node, before?: Node | null) => Node
     Node.prototype[name] = function (this: Node, added: Node, ...before: never[]) {
-      let depth = 0
-      for (let at: Node | null = this; at !== null && depth <= depthMax; at = at.parentNode) depth++
-      if (depth <= depthMax) return insert.call(this, added, ...before)
-      lacks()
+      let depth = levelsBelow(added)
+      for (let at: Node | null = this; at !== null && depth <= depthMax; at = parentOf(at)) depth++
+      if (depth > depthMax) {
+        lacks()
+        return added
+      }
+      insert.call(this, added, ...before)
+      let below = levelsBelow(added)
+      for (let at: Node | null = this; at !== null && levelsBelow(at) <= below; at = parentOf(at))
+        levels.set(at, ++below)
       return added
     } as never
   }
+}
+
+function parentOf(node: Node): Node | null {
+  return node instanceof ShadowRoot ? node.host : node.parentNode
 }
 
 /** A dialog takes the keyboard when it opens, but for one that is inert. */

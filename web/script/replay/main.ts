@@ -35,7 +35,7 @@ interface Running {
   stop(): void
   activeAt: number
   sequence: number
-  /** Origin and path: a chunk is of one page. */
+  /** A chunk is of one page. */
   page: string
   url: string
   parts: string[]
@@ -112,14 +112,17 @@ export default function recordPage(address: URL, key: string, isWanted: (session
     const { type, data } = event as { type: number; data: { source?: number } }
     const now = Date.now()
     if (now - mine.activeAt > replayIdleMs || now - mine.startedAt > replayMsMax) return finish(mine)
-    if (type === 3 && acts.includes(data.source!)) mine.activeAt = now
-    const page = location.origin + location.pathname
+    if (type === 3 && acts.includes(data.source!)) {
+      mine.activeAt = now
+      unstored = undefined
+    }
+    const page = pageNow()
     if (page !== mine.page) flush(mine)
     if (running !== mine) return
     mine.page = page
     if (!mine.parts[0]) mine.url = addressOf(location.href)
     maskEvent(event, isStyle)
-    const text = JSON.stringify(event)
+    const text = jsonOf(event)
     mine.parts.push(text)
     mine.characters += text.length
     // A snapshot leaves at once: nothing can be played without it, and a visit may be short.
@@ -182,10 +185,31 @@ export default function recordPage(address: URL, key: string, isWanted: (session
   guard(begin)()
 }
 
+/** Origin and path, with the route in the fragment: ingest takes it for a part of the path. */
+function pageNow(): string {
+  const { origin, pathname, hash } = location
+  return origin + pathname + (/^#[/!][^?]*/.exec(hash)?.[0] || '')
+}
+
 function isStyle(id: number): boolean {
   const node = record.mirror.getNode(id)
   return isStyleElement(node?.nodeType === 3 ? node.parentElement : node)
 }
+
+/** Old Prototype.js gives all lists a `toJSON` that makes a text of them. */
+function jsonOf(event: eventWithTime): string {
+  const theirs = Object.getOwnPropertyDescriptor(Array.prototype, 'toJSON')
+  if (!theirs) return JSON.stringify(event)
+  delete (Array.prototype as { toJSON?: unknown }).toJSON
+  try {
+    return JSON.stringify(event)
+  } finally {
+    Object.defineProperty(Array.prototype, 'toJSON', theirs)
+  }
+}
+
+/** The session of a page that can store nothing, until the visitor acts: to ask `Svc` for it prolongs it. */
+let unstored: string | null | undefined
 
 /**
  * Without prolonging the session: watching a page is no act of its visitor. Undefined without consent; without a session
@@ -198,7 +222,11 @@ function readIds(): { anonymous_id: string; session_id: string | null } | undefi
   try {
     stored = localStorage['svc_sid']
   } catch {}
-  if (!stored) return { anonymous_id, session_id: Svc.sessionId() }
+  if (!stored) {
+    if (!unstored?.endsWith(`.${anonymous_id}`)) unstored = Svc.sessionId()
+    return { anonymous_id, session_id: unstored }
+  }
+  unstored = undefined
   const session_id = sessionIdOf(stored, anonymous_id)
   const goesOn = sessionIdOf(nextSession(stored, Date.now()), anonymous_id) === session_id
   return { anonymous_id, session_id: goesOn ? session_id : null }

@@ -1,6 +1,7 @@
 /**
  * Chunks on their way, one after another. A chunk keeps its number over all tries, so that it counts once. A chunk that
- * can't be sent ends the recording: a replay with a hole in it shows a page that never was.
+ * can't be sent ends the recording: a replay with a hole in it shows a page that never was. When the page goes, the chunks
+ * that fit into a beacon are sent all the same. The player says what is missing.
  */
 import {
   chunkTriesMax,

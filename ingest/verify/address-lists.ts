@@ -56,13 +56,13 @@ export function makeAddressListTable({ folder, clock, log }: { folder: string; c
   }
 
   async function look(): Promise<void> {
-    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
+    const names = (await readdir(folder).catch(ifMissing<string[]>([]))).filter((name) => name.endsWith('.json'))
     const found = new Map<string, KnownFile>()
     for (const file of names) {
       const name = file.slice(0, -'.json'.length)
       if (!Object.hasOwn(addressLists, name)) continue
       const path = join(folder, file)
-      const facts = await stat(path).catch(() => null)
+      const facts = await stat(path).catch(ifMissing(null))
       if (facts === null) continue
       const version = `${facts.ino} ${facts.mtimeMs} ${facts.size}`
       const before = known.get(name)
@@ -111,5 +111,13 @@ export function makeAddressListTable({ folder, clock, log }: { folder: string; c
       clearTimeout(timer)
       await looking
     },
+  }
+}
+
+/** Any other failure says nothing about what is there. */
+function ifMissing<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return value
+    throw error
   }
 }

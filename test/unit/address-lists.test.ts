@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { BlockList, isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -161,6 +161,17 @@ describe('the data folder', () => {
     await writeFile(pathOf('gptbot.json'), list('198.51.100.0/24'))
     await passTimeUntil(() => !gptbot(), addressListPollMs)
     expect(await readdir(pathOf(''))).toEqual(['gptbot.json'])
+  })
+
+  test('stays in force while it can’t be looked at', async () => {
+    const folder = pathOf('lists')
+    await mkdir(folder)
+    await writeFile(join(folder, 'gptbot.json'), list('203.0.113.0/24'))
+    const table = await started(makeAddressListTable({ folder, clock: systemClock, log }))
+    await rename(folder, pathOf('away'))
+    await writeFile(folder, 'no folder')
+    await passTimeUntil(() => logged.join().includes('can’t be looked at'), addressListPollMs)
+    expect(table.find('gptbot')!.has(key)).toBe(true)
   })
 
   test('wins over what ships only with a newer list, and adds no lists that nobody asks for', async () => {

@@ -99,6 +99,7 @@ function ImportDialog({ close }: { close(): void }) {
           accept=".csv,text/csv"
           aria-disabled={progress !== ''}
           onClick={forgetChosen}
+          onCancel={() => progress === '' && void look(undefined)}
           onChange={(event) => progress === '' && void look(event.currentTarget.files?.[0])}
         />
       </label>

@@ -31,6 +31,8 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     const { signal } = listening
     let at = { x: clientX, y: clientY }
     let isHeld = false
+    /** The days may move under a finger that rests, as the text above them changes. */
+    let hasMoved = false
     let scrolling: ReturnType<typeof setInterval> | undefined
     const waiting = setTimeout(() => {
       isHeld = true
@@ -46,6 +48,7 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     function scrollNearEdges(): void {
       const by = at.y < edgePx ? -scrollPx : at.y > innerHeight - edgePx ? scrollPx : 0
       if (by === 0) return
+      hasMoved = true
       scrollBy(0, by)
       newest.current.over(dayAt(at))
     }
@@ -54,14 +57,16 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
       if (event.pointerId !== pointerId) return
       const isFar = Math.hypot(event.clientX - clientX, event.clientY - clientY) > slackPx
       at = { x: event.clientX, y: event.clientY }
-      if (isHeld) newest.current.over(dayAt(at))
-      else if (isFar) end.current?.()
+      if (isHeld) {
+        hasMoved ||= isFar
+        if (hasMoved) newest.current.over(dayAt(at))
+      } else if (isFar) end.current?.()
     }
 
     function leave(event: PointerEvent): void {
       if (event.pointerId !== pointerId) return
       end.current?.()
-      if (isHeld) newest.current.drop(thing, event.type === 'pointerup' ? dayAt(at) : undefined)
+      if (isHeld) newest.current.drop(thing, event.type === 'pointerup' && hasMoved ? dayAt(at) : undefined)
     }
 
     /** Neither scrolls the page, nor opens a menu, nor counts as a click. */
@@ -72,7 +77,7 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     addEventListener('pointercancel', leave, { signal })
     addEventListener('touchmove', keepStill, { signal, passive: false })
     addEventListener('contextmenu', keepStill, { signal })
-    // The finger's end comes after the pointer's. Where the browser takes the finger it is cancelled; a pen may have neither.
+    // `touchend` comes after `pointerup`. If the browser takes over the finger, `touchcancel` comes instead. A pen may send neither.
     const lifted = new AbortController()
     const lift = (event: Event) => {
       if (event.type === 'touchend') keepStill(event)

@@ -218,7 +218,7 @@ function between(from: string, to: string): string {
 
 /** Without a whole unit all of the span is its head. */
 function pieceParams(span: ReadableSpan, { ms }: Unit): Record<string, number> {
-  const { workspace, from, to } = spanParams(span) as { workspace: number; from: number; to: number }
+  const { workspace, from, to } = spanParams(span)
   const wholeFrom = Math.ceil(from / ms) * ms
   const wholeTo = Math.max(wholeFrom, Math.floor(to / ms) * ms)
   const isWithin = wholeFrom >= to

@@ -42,7 +42,7 @@ export function readReturns(ch: Reader, request: RetentionRequest): Promise<Retu
     `SELECT cohort,bucket,sum(n) AS visitors
      FROM (SELECT cohort,${masks.join(',')},count() AS n
        FROM (SELECT ${placeOf('min(day)')} AS cohort,${masks.map(maskSql).join(',')}
-         FROM visitors FINAL WHERE ${inBuild} AND visitor!=0 AND day>={first_day:UInt16} AND day<={last_day:UInt16}
+         FROM visitors FINAL WHERE ${inBuild} AND day>={first_day:UInt16} AND day<={last_day:UInt16}
          GROUP BY visitor HAVING min(first_at)>=${moment('start')} AND min(first_at)<${moment('end')})
        GROUP BY cohort,${masks.join(',')})
      ARRAY JOIN arrayConcat(${masks.map(placesIn).join(',')}) AS bucket GROUP BY cohort,bucket`,

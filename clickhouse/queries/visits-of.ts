@@ -53,11 +53,11 @@ export interface LandingPage extends Pick<Visits, 'visitors' | 'sessions' | 'con
 /** @returns the pages with most visitors */
 export async function readLandingPages(ch: Reader, request: VisitsRequest): Promise<LandingPage[]> {
   const { workspaceId, build, column, id, readableFrom } = request
-  const landings = `FROM events WHERE ${isOf(column)} AND ${isReadable} AND visitor != 0 AND path != ''`
+  const landings = `FROM events WHERE ${isOf(column)} AND visitor != 0 AND path != ''`
   return ch.query<LandingPage>(
     `SELECT page.1 AS hostname, page.2 AS path, sum(came.1) AS visitors, sum(came.2) AS sessions, sum(converted.1) AS conversions, sum(converted.2) AS converting FROM (
        SELECT (${hostOfUrl('url')}, toString(path)) AS page, (uniqExact(visitor), uniqExact((visitor, session))) AS came, (0, 0) AS converted
-       ${landings} GROUP BY page
+       ${landings} AND ${isReadable} GROUP BY page
        UNION ALL
        SELECT page, (0, 0) AS came, (count(), uniqExact(touched_by)) AS converted
        FROM (SELECT touched_by, touched_at FROM credits FINAL WHERE ${inBuild} AND rule = 'touch' AND ${isReadable}) AS credited

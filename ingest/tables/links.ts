@@ -117,7 +117,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     if (isAhead(through)) return readAll()
     const rows = await options.listChanged(new Date(through.getTime() - linkOverlapMs), max)
     // The newest change is gone, as after a restore of Postgres: it gives ids of lost links to others.
-    if ((rows[0]?.updated_at.getTime() ?? 0) < through.getTime()) return readAll()
+    if ((newestOf(rows)?.getTime() ?? 0) < through.getTime()) return readAll()
     const deleted = new Set(await options.listDeletedWorkspaces())
     for (const row of rows.toReversed()) if (!deleted.has(row.workspace_id) && isNews(row)) take(row)
     const gone = deleted.size === 0 ? [] : [...links.entries()].filter(([, link]) => deleted.has(link.workspaceId))

@@ -175,7 +175,8 @@ function aYearBefore({ start, end }: Span, timeZone: string): Span {
   return { start: from, end: Math.max(from, Math.min(to, start)) }
 }
 
-function dayAYearBefore(day: number): number {
+/** The same date of the year before; 28 February for the 29th. Days since 1970. */
+export function dayAYearBefore(day: number): number {
   const date = new Date(day * dayMs)
   const month = date.getUTCMonth()
   date.setUTCFullYear(date.getUTCFullYear() - 1)

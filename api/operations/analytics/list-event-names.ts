@@ -21,7 +21,15 @@ import { type Bucket, bucketsOf, comparisons, type Span } from '../../../schemas
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/readable-visitors.ts'
 import { perCent } from './metrics.ts'
-import { intervalParameter, rangeOf, rangeParameters, readableSpan, shownRange, timesOf } from './range-query.ts'
+import {
+  comparedSpan,
+  intervalParameter,
+  rangeOf,
+  rangeParameters,
+  readableSpan,
+  shownRange,
+  timesOf,
+} from './range-query.ts'
 
 const EventNamesQuery = z.object({
   ...rangeParameters,
@@ -71,10 +79,9 @@ export const listEventNames = defineOperation({
         readEventNames(stores.ch, { ...asked, property, limit, bucketStarts }),
         isNamed && !isSharedLink ? readPropertyNames(stores.ch, asked) : [],
       ])
-      const isCompared = query.compare !== undefined && range.isCompared && range.previous.start >= rows.since
-      const before = isCompared
-        ? await countBefore(stores.ch, { ...asked, ...spanOf(range.previous), property, limit, only: groups })
-        : undefined
+      const previous = query.compare === undefined ? undefined : comparedSpan(range, rows.since)
+      const before =
+        previous && (await countBefore(stores.ch, { ...asked, ...spanOf(previous), property, limit, only: groups }))
       return {
         range: shownRange(range),
         visitors,

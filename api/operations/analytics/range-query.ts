@@ -59,6 +59,11 @@ export function readableSpan(range: Span, { since, timezone }: { since: number; 
   return { start: readable(range.start), end: readable(range.end) }
 }
 
+/** The range that this one is compared with; undefined where none is, nothing is left of it, or not all of it is kept. */
+export function comparedSpan({ isCompared, previous }: TimeRange, since: number): Span | undefined {
+  return isCompared && previous.start < previous.end && previous.start >= since ? previous : undefined
+}
+
 export function timesOf({ start, end }: Span): { start: string; end: string } {
   return { start: new Date(start).toISOString(), end: new Date(end).toISOString() }
 }

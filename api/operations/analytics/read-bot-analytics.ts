@@ -17,7 +17,7 @@ import { BotAnalytics } from '../../../schemas/resources/bot-analytics.ts'
 import { type Bucket, bucketsOf, type TimeRange } from '../../../schemas/time/time-range.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
-import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
+import { comparedSpan, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 
 const BotQuery = z.object({
   ...rangeParameters,
@@ -52,10 +52,11 @@ async function answer({ query, workspace, stores, clock }: BotContext): Promise<
   const range = rangeOf(query, build?.timezone ?? workspace.timezone, now)
   const buckets = bucketsOf(range)
   const readableFrom = now - botRetentionDays * dayMs
+  const before = comparedSpan(range, readableFrom)
   const ofWorkspace = { workspaceId: workspace.id, readableFrom }
   const [report, previous] = await Promise.all([
     readBotReport(stores.ch, { ...ofWorkspace, ...spanOf(range) }, buckets, query.limit),
-    range.previous.start >= readableFrom ? readBotCounts(stores.ch, { ...ofWorkspace, ...range.previous }) : null,
+    before ? readBotCounts(stores.ch, { ...ofWorkspace, ...before }) : null,
   ])
   return { totals: totalsOf(report, range, previous), ...listsOf(report, buckets) }
 }

@@ -10,7 +10,7 @@ import type { Span } from '../../../schemas/time/time-range.ts'
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/readable-visitors.ts'
 import { perCent } from './metrics.ts'
-import { compareParameter, rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
+import { comparedSpan, compareParameter, rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 
 const GoalsQuery = z.object({ ...rangeParameters, compare: compareParameter('previous'), ...filterParameters })
 
@@ -39,8 +39,8 @@ export const readAnalyticsGoals = defineOperation({
         goals: goals.map(stepOf),
       }
       const countsOf = (span: Span) => readGoals(stores.ch, { ...request, ...readableSpan(span, rows, clock.now()) })
-      const isCompared = range.isCompared && range.previous.start >= rows.since
-      const [counts, before] = await Promise.all([countsOf(range), isCompared ? countsOf(range.previous) : null])
+      const previous = comparedSpan(range, rows.since)
+      const [counts, before] = await Promise.all([countsOf(range), previous ? countsOf(previous) : null])
       const figures = goals.map(({ created_at: _, ...goal }, at) => ({
         ...goal,
         object_id: `goal_${goal.id}`,

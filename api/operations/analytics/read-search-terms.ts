@@ -12,7 +12,7 @@ import { laxIntOr } from '../../../schemas/lax.ts'
 import { searchListRowsDefault, searchListRowsMax, searchTextLengthMax } from '../../../schemas/limits/search-limits.ts'
 import { type SearchState, SearchTerms, searchTimeZone } from '../../../schemas/resources/search-terms.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
-import type { Span, TimeRange } from '../../../schemas/time/time-range.ts'
+import { dayAYearBefore, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 import { dateOfDay, dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { perCent, ratio } from './metrics.ts'
@@ -109,11 +109,11 @@ interface Lateness {
 function previousOf(range: TimeRange, asked: Days, { dataThrough, isOfYear }: Lateness): Days | null {
   if (!range.isCompared) return null
   const length = asked.to - asked.from + 1
-  const { from, to } = isOfYear
-    ? daysOf(range.previous, range.timeZone)
-    : { from: asked.from - length, to: asked.from - 1 }
-  const late = Math.max(0, asked.to - (dataThrough ?? asked.to))
-  return late >= length ? null : { from, to: to - late }
+  const through = Math.min(asked.to, dataThrough ?? asked.to)
+  if (through < asked.from) return null
+  if (!isOfYear) return { from: asked.from - length, to: through - length }
+  const { from, to } = daysOf(range.previous, range.timeZone)
+  return { from, to: Math.min(to, dayAYearBefore(through)) }
 }
 
 /** No day before it was read; while the first pull goes on, any may be missing. */

@@ -1,5 +1,6 @@
 /** Shared by the parts of the statement of figures: periods, their parameters, and how a part is written. */
 import { cellKinds, type SumName, sumNames } from '../../rollups/appearance.ts'
+import { moment } from '../../rollups/event-sql.ts'
 import type { DaySpan, Pieces } from './pieces.ts'
 
 const { all } = cellKinds
@@ -111,7 +112,7 @@ export function part(
 export function termsOf({ number, hasDayBuckets }: PeriodSql) {
   const value = (name: string, type: string) => `{${name}_${number}:${type}}`
   const day = (name: string) => value(name, 'UInt16')
-  const at = (name: string) => `fromUnixTimestamp64Milli(${value(name, 'Int64')}, 'UTC')`
+  const at = (name: string) => moment(`${name}_${number}`)
   const bucket = 'roundDown(day,{bucket_days:Array(UInt16)})'
   return {
     day,

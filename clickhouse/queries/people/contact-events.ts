@@ -124,7 +124,7 @@ export function browsersIn(browsers: readonly { readonly workspaceId: number; re
   )
 }
 
-/** The same of e-mails. */
+/** E-mails, as a subselect of pairs. */
 function emailsIn(emails: readonly ContactEmail[]): BoundSql {
   return pairsIn(
     emails.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),

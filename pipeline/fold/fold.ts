@@ -85,8 +85,9 @@ export async function fold(
   const builds = await buildsOf(pg, touched)
   const visible = rangesOf(taken.watermarks)
   const rows = new RowsToWrite(version)
+  const repaired = new Set(state.repairs.map(({ workspaceId, visitor }) => nameOf(workspaceId, visitor ?? '')))
   for (const group of groupReadTogether(builds))
-    await deriveTouched(work, touched, group, { version, visible, limits }, rows)
+    await deriveTouched(work, touched, group, { version, visible, limits, repaired }, rows)
   await ensureLease()
   // Readers count these days from `sessions`, until renewCells has written their cells anew.
   await markCellsStale(
@@ -155,12 +156,18 @@ export interface DerivationOptions {
   readonly visible: readonly IdRange[]
 }
 
+interface TouchedOptions extends DerivationOptions {
+  readonly limits: StoredEventsLimits
+  /** Visitors whose rows an erasure has deleted, as `nameOf`. */
+  readonly repaired: ReadonlySet<string>
+}
+
 /** Visitors are looked up together, by the local day of their earliest new event. */
 async function deriveTouched(
   { pg, ch, ensureLease }: LeasedStores,
   touched: readonly TouchedVisitor[],
   group: readonly FigureBuild[],
-  { version, visible, limits }: DerivationOptions & { readonly limits: StoredEventsLimits },
+  { version, visible, limits, repaired }: TouchedOptions,
   rows: RowsToWrite,
 ): Promise<void> {
   const { timezone } = group[0]!
@@ -171,6 +178,7 @@ async function deriveTouched(
   const lookUps = groupByDay(own, ({ firstAt }) => days.dayOf(firstAt)).flatMap(({ fromDay, all }) =>
     inPortions(all, visitorsPerLookUpMax).map((visitors) => ({ fromDay, visitors })),
   )
+  const inProgress = new Set(group.filter(({ state }) => state !== 'current').map(({ workspaceId }) => workspaceId))
   const failed = new AbortController()
   const lookUp = async ({ fromDay, visitors }: (typeof lookUps)[number]) => {
     await ensureLease()
@@ -184,7 +192,12 @@ async function deriveTouched(
       const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
       return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
     })
-    for (const some of await inStatements(ch, hours, known, limits)) {
+    // A build in progress has rows only of the parts that it has built.
+    const lacksRows = (workspaceId: number, visitor: string) => {
+      const name = nameOf(workspaceId, visitor)
+      return repaired.has(name) || (inProgress.has(workspaceId) && !known.has(name))
+    }
+    for (const some of await inStatements(ch, hours, { known, lacksRows }, limits)) {
       await ensureLease()
       await addDerived(pg, readSessionDays(ch, { hours: some }, visible, reach), rows, ({ workspaceId, visitor }) => {
         const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory

@@ -77,7 +77,7 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
     log.warn({ err: error }, 'builds of figures can not be begun or deleted now; it is tried again later')
   }
 
-  /** By build, as `closeDays` has it. */
+  /** By build: when `closeDays` may try it again, as `performance.now()`. */
   const heldUntil = new Map<number, number>()
   let closeFrom = 0
 

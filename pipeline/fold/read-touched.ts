@@ -122,11 +122,11 @@ export async function readKnown(
     last_days: [keys: string[], days: number[]]
     touch: readonly [at: number, source: string, medium: string]
     counted: number
-    most_sessions: number
+    most_events: number
   }
   const rows = await ch.query<Row>(
     `SELECT workspace_id AS w, toString(visitor) AS v, groupArrayIf((day, hours), day >= {from_day:UInt16} - 2) AS days,
-       sumIf(events, day >= {from_day:UInt16} - 2) AS counted, maxIf(sessions, day >= {from_day:UInt16} - 2) AS most_sessions,
+       sumIf(events, day >= {from_day:UInt16} - 2) AS counted, maxIf(events, day >= {from_day:UInt16} - 2) AS most_events,
        maxMapIf(arrayMap(key -> toString(key), keys), arrayMap(key -> day, keys), day < {from_day:UInt16} - 1) AS last_days,
        argMaxIf((toUnixTimestamp64Milli(touch_at), toString(touch_source), toString(touch_medium)), touch_at,
          day < {from_day:UInt16} - 1 AND touch_source != '') AS touch
@@ -144,12 +144,13 @@ export async function readKnown(
     { isLong: true, deadlineMs: foldDeadlineMs },
   )
   return new Map(
-    rows.map(({ w, v, days, counted, most_sessions, last_days: [keys, lastDays], touch: [at, source, medium] }) => [
+    rows.map(({ w, v, days, counted, most_events, last_days: [keys, lastDays], touch: [at, source, medium] }) => [
       nameOf(w, v),
       {
         days,
         events: counted,
-        isBusy: counted >= busyVisitorEvents || most_sessions >= sessionsPerVisitorDayMax,
+        // A day whose sessions were cut has at least one event of each that counts.
+        isBusy: counted >= busyVisitorEvents || most_events >= sessionsPerVisitorDayMax,
         history: {
           lastDays: new Map(keys.map((key, place) => [key, lastDays[place]!])),
           lastTouch: source === '' ? undefined : ([at, 0, source, medium] satisfies Touch),

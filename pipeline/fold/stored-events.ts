@@ -17,7 +17,7 @@ import { type KnownVisitor, nameOf } from './read-touched.ts'
 export interface StoredEventsLimits {
   /** Beyond it the visitor's rows stay as they are. */
   readonly perVisitor: number
-  /** The same for server events of a workspace in a UTC hour. */
+  /** The same for server events of a workspace in a UTC hour, and for visitors who have no rows that could stay. */
   readonly perServerHour: number
   /** Unless one visitor or hour has more. */
   readonly perStatement: number
@@ -29,28 +29,34 @@ export const storedEventsLimits: StoredEventsLimits = {
   perStatement: storedEventsPerStatement,
 }
 
-/** A visitor, or a workspace's server events of an hour: derived by itself. */
+/** Key of what is derived together: a visitor, or a workspace's server events of one hour. */
 const wholeOf = (workspaceId: number, hour: number, visitor: string) =>
   visitor === '0' ? `${workspaceId} server ${hour}` : nameOf(workspaceId, visitor)
 
+interface KnownVisitors {
+  readonly known: ReadonlyMap<string, KnownVisitor>
+  /** Whether some of the visitor's rows are missing, so that they tell neither the events nor the figures. */
+  readonly lacksRows: (workspaceId: number, visitor: string) => boolean
+}
+
 /**
- * Divides the hours into those that one statement reads. It counts events of servers, and of visitors that are known for many;
- * those of others are known from earlier folds.
+ * Divides the hours into those that one statement reads. It counts events of servers, of busy visitors, and of those who lack
+ * rows. For others it uses the count of the last fold.
  */
 export async function inStatements(
   ch: Pick<ClickHouse, 'query'>,
   hours: readonly VisitorHour[],
-  known: ReadonlyMap<string, KnownVisitor>,
+  { known, lacksRows }: KnownVisitors,
   { perVisitor, perServerHour, perStatement }: StoredEventsLimits,
 ): Promise<VisitorHour[][]> {
-  const isBusy = ([workspaceId, , visitor]: VisitorHour) =>
-    visitor === '0' || known.get(nameOf(workspaceId, visitor))?.isBusy === true
-  const counted = await countEvents(ch, hours.filter(isBusy))
+  const hasHighLimit = ([workspaceId, , visitor]: VisitorHour) => visitor === '0' || lacksRows(workspaceId, visitor)
+  const isCounted = (hour: VisitorHour) => hasHighLimit(hour) || known.get(nameOf(hour[0], hour[2]))?.isBusy === true
+  const counted = await countEvents(ch, hours.filter(isCounted))
   const statements: VisitorHour[][] = []
   let room = 0
   for (const [whole, own] of groupBy(hours, (one) => wholeOf(...one))) {
     const events = counted.get(whole) ?? known.get(whole)?.events ?? 0
-    if (events > (own[0]![2] === '0' ? perServerHour : perVisitor)) continue
+    if (events > (hasHighLimit(own[0]!) ? perServerHour : perVisitor)) continue
     if (statements.length === 0 || events > room) {
       statements.push([])
       room = perStatement

@@ -20,6 +20,7 @@ import {
   cellDaysPerStatement,
   cellSessionsPerStatement,
   closeRetryMs,
+  closingMaxMs,
   dayClosedAfterMs,
   foldDeadlineMs,
   renewedSessionsMax,
@@ -78,8 +79,8 @@ export async function writeCells(
 }
 
 /**
- * Writes the cells of days that are over since the last time, and says so. Where those of all workspaces can't be written, it
- * writes them by halves: a day that takes too much holds up no other's.
+ * Writes the cells of days that are over since the last time, and says so. If a statement fails, it bisects the workspaces: a
+ * day that takes too much holds up no other's. Folds wait meanwhile, so it bisects for a while only.
  * @param now milliseconds since 1970
  * @param heldUntil by build, as `performance.now()`: it is left out until then, as its days couldn't be written
  * @throws {CellsError}
@@ -91,8 +92,10 @@ export async function closeDays(
 ): Promise<void> {
   const zones = await listZonesOfFigures(work.pg)
   const open = await listBuildsToClose(work.pg, new Map(zones.map((zone) => [zone, lastClosedDay(zone, now)])))
-  const due = open.filter(({ build }) => (heldUntil.get(build) ?? 0) <= performance.now())
+  for (const [build, until] of heldUntil) if (until <= performance.now()) heldUntil.delete(build)
+  const due = open.filter(({ build }) => !heldUntil.has(build))
   let failure: unknown
+  const endAt = performance.now() + closingMaxMs
   const close = async (builds: readonly FigureBuild[], day: number): Promise<void> => {
     try {
       await closeDay(work, builds, day)
@@ -101,7 +104,12 @@ export async function closeDays(
       await work.ensureLease()
       if (!(error instanceof CellsError) || !(await work.ch.ping())) throw error
       failure = error
-      if (builds.length === 1) return void heldUntil.set(builds[0]!.build, performance.now() + closeRetryMs)
+      if (builds.length === 1 || performance.now() > endAt) {
+        // At times of their own: they are tried again in small groups.
+        for (const [nth, { build }] of builds.entries())
+          heldUntil.set(build, performance.now() + (closeRetryMs * (nth + 1)) / builds.length)
+        return
+      }
       const middle = Math.ceil(builds.length / 2)
       await close(builds.slice(0, middle), day)
       await close(builds.slice(middle), day)

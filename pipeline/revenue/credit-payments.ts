@@ -62,8 +62,12 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       } catch (error) {
         failures.push(error)
         const nextDue = (await readPostgresClock(pg)) + creditRetryMs
-        // Apart: one that can't be credited holds up those that it is read with.
-        const later = payments.map(({ id, due }) => ({ id, due, nextDue: nextDue + Math.random() * creditRetryMs }))
+        // At different times: one bad payment fails all that are read with it.
+        const later = payments.map(({ id, due }, nth) => ({
+          id,
+          due,
+          nextDue: nextDue + (creditRetryMs * nth) / payments.length,
+        }))
         await holdingLedger(pg, workspaceId, (tx) => postponeCredits(tx, later))
       }
     }

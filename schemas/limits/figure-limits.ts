@@ -12,6 +12,8 @@ export const liveWindowMs = 5 * minute
 export const foldEveryMs = 0.7 * second
 /** Pause after which days of a workspace whose cells couldn't be written are tried again. */
 export const closeRetryMs = 1 * hour
+/** After this long a failing close is not bisected further. One statement may run on until its deadline. */
+export const closingMaxMs = 60 * second
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second
 export const lookForBuildsEveryMs = 5 * second
@@ -23,14 +25,13 @@ export const foldEventsMax = 200_000
 export const buildPartEventsMax = 500_000
 /** Visitors of one look-up of a fold: their hours are bound as parameters of one statement. */
 export const visitorsPerLookUpMax = 20_000
-/**
- * Stored events of the visitors of new events: all of their last days are read again. A statement reads so many. A visitor with
- * more, or an hour of a workspace's server events, is left out: its rows stay as they are.
- */
+/** A fold reads all stored events of a touched visitor's last days again: this many in one statement. */
 export const storedEventsPerStatement = 2_000_000
+/** A visitor with more is left out: the rows stay as they are. */
 export const storedEventsPerVisitorMax = 1_000_000
+/** The same for a workspace's server events of an hour. */
 export const storedEventsPerServerHourMax = 20_000_000
-/** From so many on a visitor's stored events are counted. */
+/** Visitors with at least this many stored events are counted before they are read. */
 export const busyVisitorEvents = 100_000
 /** Look-ups of a fold that run side by side. */
 export const lookUpsAtOnce = 2

@@ -64,6 +64,25 @@ test(`of a visitor and day the first ${sessionsPerVisitorDayMax} sessions that c
   await expectCounted('late')
 })
 
+test('a visitor is counted whose first session of a full day began on the day before', async () => {
+  const { busy } = await makeTwo()
+  const midnight = day + 24 * hour
+  const some = (from: number, to: number): EventLike[] =>
+    Array.from({ length: to - from }, (_, nth) => ({
+      session: from + nth,
+      occurred_at: midnight + (from + nth) * second,
+    }))
+  await busy.addEvents([{ session: 1, occurred_at: midnight - second }])
+  await busy.addEvents(some(1, sessionsPerVisitorDayMax + 1))
+  await busy.addEvents(some(sessionsPerVisitorDayMax + 1, sessionsPerVisitorDayMax + 501))
+  const pageviews = async () => (await busy.ask({ days: '7' })).metrics.pageviews
+  const before = await pageviews()
+  await insertEventRows(stores.ch, [makeEventRow({ session: 1, occurred_at: midnight + hour, workspace_id: busy.id })])
+  await shipWhatIsThere(stores)
+  await fold(workOn(stores), undefined, { perVisitor: 1_200, perServerHour: 9, perStatement: 9 })
+  expect(await pageviews()).toBe(before)
+})
+
 test(`of a session and day the first ${viewsPerSessionDayMax} pageviews count for pages, and all of them for the rest`, async () => {
   const { busy, expectOtherUnchanged } = await makeTwo()
   const views = viewsPerSessionDayMax + 200

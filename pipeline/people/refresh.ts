@@ -55,6 +55,7 @@ import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, foldEventsMax, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
 import { contactsPerStatement, eventsPerContactMax, peopleWorkMax } from '../../schemas/limits/people-limits.ts'
+import { isFromAhead } from '../../schemas/time/clock-ahead.ts'
 import type { LeasedStores } from '../fold/fold.ts'
 import { findCut } from '../fold/read-touched.ts'
 import { keptFromOf } from '../retention/retention.ts'
@@ -88,7 +89,8 @@ export async function refreshPeople(
   const added = subtractRanges(unread, rest)
   // The rest waits for the fold of what was answered before.
   const isAllRead = isAllTaken && rest.length === 0
-  const toTell = isAllRead ? untold.filter(({ boundAt }) => boundAt <= asOf).map(({ id }) => id) : []
+  const isFolded = ({ boundAt }: (typeof untold)[number]) => boundAt <= asOf || isFromAhead(boundAt, now)
+  const toTell = isAllRead ? untold.filter(isFolded).map(({ id }) => id) : []
   if (waiting.length === 0 && added.length === 0 && toTell.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
   await ensureLease()

@@ -3,12 +3,12 @@
  * no later version was taken since it began, so only one of two writers can commit.
  */
 import { type IdRange, uniteRanges } from '../../../schemas/event/id-ranges.ts'
-import { leaseSilentMs, repairsPerFoldMax } from '../../../schemas/limits/figure-limits.ts'
+import { foldLeaseMs, leaseSilentMs, repairsPerFoldMax } from '../../../schemas/limits/figure-limits.ts'
 import { segmentRowsMax } from '../../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf, milliseconds } from '../../clock.ts'
 import { columnsOf } from '../../columns-of.ts'
-import { isTooFarAhead } from '../../leasing.ts'
+import { isPast, isTooFarAhead } from '../../leasing.ts'
 
 /** A watermark of one lease of segment numbers: the event id up to which its events are folded, or shipped. */
 export interface Watermark {
@@ -42,10 +42,13 @@ const watermarksOf = (table: string, through: string) =>
   `(SELECT coalesce(json_agg(json_build_object('firstSegment', first_segment, 'endSegment', end_segment, 'through', ${through})
       ORDER BY first_segment), '[]') FROM ${table})`
 
+/** One that a clock ahead has set is none. */
+const foldedAsOf = `CASE WHEN ${isTooFarAhead('as_of', 'now()', 0)} THEN 0 ELSE greatest(0, ${milliseconds("greatest(as_of, 'epoch')")}) END`
+
 /** One statement, so that it is of one moment. A node that has been silent for a while doesn't hold `shippedAsOf` back. */
 export async function readFoldState(q: Queryable): Promise<FoldState> {
   const [row] = await q.query<FoldState>(
-    `SELECT version, CASE WHEN ${isTooFarAhead('as_of', 'now()', 0)} THEN 0 ELSE greatest(0, ${milliseconds("greatest(as_of, 'epoch')")}) END AS "asOf",
+    `SELECT version, ${foldedAsOf} AS "asOf",
        ${watermarksOf('fold_marks', 'through')} AS folded,
        ${watermarksOf('segment_leases_taken', 'shipped_through')} AS shipped,
        ${milliseconds(`(SELECT coalesce(min(greatest(complete_at, 'epoch')), now()) FROM segment_leases_taken
@@ -62,7 +65,7 @@ export async function readFoldState(q: Queryable): Promise<FoldState> {
 /** As of when the last fold is, and its version. */
 export async function readFoldedAsOf(q: Queryable): Promise<Pick<FoldState, 'version' | 'asOf'>> {
   const [row] = await q.query<Pick<FoldState, 'version' | 'asOf'>>(
-    `SELECT version, greatest(0, ${milliseconds("greatest(as_of, 'epoch')")}) AS "asOf" FROM fold_state`,
+    `SELECT version, ${foldedAsOf} AS "asOf" FROM fold_state`,
   )
   return row!
 }
@@ -147,7 +150,7 @@ export function commitFold(pg: Postgres, { from, version, asOf, watermarks, repa
 export async function leaseFold(q: Queryable, by: string, ms: number): Promise<boolean> {
   const rows = await q.query(
     `UPDATE fold_state SET leased_by = $1, leased_until = now() + ${intervalOf('$2')}
-     WHERE leased_by = $1 OR leased_until < now() RETURNING version`,
+     WHERE leased_by = $1 OR ${isPast('leased_until', 'now()', foldLeaseMs)} RETURNING version`,
     [by, ms],
   )
   return rows.length > 0

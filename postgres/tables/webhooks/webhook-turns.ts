@@ -5,7 +5,7 @@
 import { webhookLeaseMs, webhookRetryAfterMaxMs } from '../../../schemas/limits/webhook-limits.ts'
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
-import { isPast } from '../../leasing.ts'
+import { isPast, isTooFarAhead } from '../../leasing.ts'
 import { appendSystemChange } from '../workspaces/audit.ts'
 import { isSubscribedTo } from './outbox.ts'
 
@@ -232,7 +232,8 @@ async function recordHealth(
      UPDATE webhook_endpoints AS endpoint SET
        failing_since = CASE WHEN $2 THEN NULL ELSE after.failing_since END,
        failed_at = CASE WHEN $2 THEN NULL ELSE now() END,
-       held_until = greatest(held_until, CASE WHEN $5::float8 > 0 THEN now() + ${intervalOf('$5')} END),
+       held_until = greatest(CASE WHEN NOT ${isTooFarAhead('held_until', 'now()', webhookRetryAfterMaxMs)} THEN held_until END,
+         CASE WHEN $5::float8 > 0 THEN now() + ${intervalOf('$5')} END),
        status = after.status,
        updated_at = CASE WHEN after.status = status_before THEN updated_at ELSE now() END
      FROM after WHERE endpoint.id = after.id

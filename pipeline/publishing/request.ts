@@ -102,9 +102,13 @@ async function send(asked: Asked): Promise<Answer> {
   })
 }
 
-/** @param secrets each that is there is replaced in the text */
+/** @param secrets each that is there is replaced in the text, also as JSON escapes it; some writers of JSON escape slashes */
 export function hide(text: string, secrets: readonly (string | undefined)[]): string {
-  return secrets.reduce<string>((said, one) => (one ? said.replaceAll(one, '…') : said), text)
+  const written = secrets.flatMap((one) => {
+    const escaped = JSON.stringify(one ?? '').slice(1, -1)
+    return one ? [one, escaped, escaped.replaceAll('/', '\\/')] : []
+  })
+  return written.reduce((said, one) => said.replaceAll(one, '…'), text)
 }
 
 function parse(text: string, status: number, hasLongNumbers = false): Record<string, unknown> {

@@ -45,11 +45,13 @@ test('a refusal that repeats the token is told without it', async () => {
 })
 
 test('a refused renewal that repeats the refresh token is told without it', async () => {
-  const kept = { clientId: 'app', clientSecret: 'secret-of-the-app', refreshToken: 'token-that-renews' }
+  const kept = { clientId: 'app', clientSecret: 'secret-"of"-the-app', refreshToken: '1//token-that-renews' }
   for (const status of [400, 200]) {
     receiver.behaviour = (_, response) => {
       const error_description = `${kept.refreshToken} of ${kept.clientSecret} is over`
-      response.writeHead(status).end(JSON.stringify({ error: 'invalid_grant', error_description }))
+      const body = JSON.stringify({ error: 'invalid_grant', error_description })
+      // As PHP writes JSON.
+      response.writeHead(status).end(body.replaceAll('/', '\\/'))
     }
     const renewing = renewToken(receiver.url, kept, new AbortController().signal)
     await expect(renewing).rejects.toThrow(/: … of … is over$/)

@@ -16,6 +16,7 @@ import {
 } from '../../../schemas/limits/publish-limits.ts'
 import { mastodonLength } from '../../../schemas/reference/caption-lengths.ts'
 import { kindOf } from '../../../schemas/reference/providers.ts'
+import { isWebUrl } from '../../../schemas/web-url.ts'
 import type { Adapter, Call, PublishedMedia, Reach, ReplyTo } from '../adapter.ts'
 import { moreThanListed } from '../look-up.ts'
 import { formBody } from '../media-body.ts'
@@ -148,8 +149,10 @@ function stripped(text: string): string {
 }
 
 function publishedAs(status: Readonly<Record<string, unknown>>) {
-  const { url } = status
-  return { externalId: textIn(status, 'id'), url: typeof url === 'string' ? url : textIn(status, 'uri') }
+  const url = typeof status.url === 'string' ? status.url : textIn(status, 'uri')
+  // It becomes a link, and anybody may name an instance.
+  if (!isWebUrl(url)) throw odd('The address of the status is none of the web')
+  return { externalId: textIn(status, 'id'), url }
 }
 
 function bytesMax(limits: MastodonLimits, { contentType }: PublishedMedia): number {

@@ -12,7 +12,8 @@ const markup = '<img src=x onerror="document.title=1">'
 
 /** Ten come, six see the prices, three sign up a minute later; hostile names beside them. */
 beforeAll(async () => {
-  const at = Date.now() - 3_600_000
+  // All in one hour, so that no midnight comes between.
+  const at = (Math.floor(Date.now() / 3_600_000) - 1) * 3_600_000
   const visits = Array.from({ length: 10 }, (_, n): EventLike[] => [
     { visitor: n + 1, path: '/', occurred_at: at },
     ...(n < 6 ? [{ visitor: n + 1, path: '/prices', occurred_at: at + 30_000 }] : []),

@@ -122,12 +122,14 @@ test('people have pages, with heads', async (context) => {
 test('a journey has what was measured of a page beside its view, and all events on demand', async (context) => {
   const hash = BigInt(stores.hashes.visitorOf(mine.workspaceId, 'b-1'))
   const visitor = { hi: Number(hash >> 32n), lo: Number(hash & 0xffff_ffffn) }
+  // All in one hour, so that no midnight comes between.
+  const begin = (Math.floor(Date.now() / 3_600_000) - 1) * 3_600_000
   const at = (minutes: number) => ({
     workspace_id: mine.workspaceId,
     visitor,
     anonymous_id: 'b-1',
     session: 1,
-    occurred_at: Date.now() - 3_600_000 + minutes * 60_000,
+    occurred_at: begin + minutes * 60_000,
   })
   const measured = (name: string, properties: object) =>
     ({ path: '/prices', kind: 'custom', event_name: name, properties: JSON.stringify(properties) }) as const

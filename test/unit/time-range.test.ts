@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { comparedSpan } from '../../api/operations/analytics/range-query.ts'
 import { bucketsOf, type RangeQuery, resolveTimeRange } from '../../schemas/time/time-range.ts'
 
 const now = Date.parse('2026-11-20T14:25:30.500Z')
@@ -42,6 +43,12 @@ it('the year before has whole days as the range has, also before a leap day and 
   expect(before('2024-02-28T18:00', '2024-02-28')).toEqual(['2023-02-28T23:00', '2023-03-01T05:00'])
   expect(before('2025-02-01', '2025-02-28')).toEqual(['2024-02-01T05:00', '2024-02-29T05:00'])
   expect(before('2025-02-01', '2025-03-01T00:00:00.001')).toEqual(['2024-02-01T05:00', '2024-03-01T05:00'])
+})
+
+it('a range of which the other period has nothing is compared with none', () => {
+  const skippedAYearAgo = { start: '2026-03-30T02:30', end: '2026-03-30T03:30', compare: 'year' } as const
+  expect(comparedSpan(range(skippedAYearAgo, 'Europe/Berlin'), 0)).toBeUndefined()
+  expect(comparedSpan(range({ ...skippedAYearAgo, compare: 'previous' }, 'Europe/Berlin'), 0)).toBeDefined()
 })
 
 describe('a range that is refused', () => {

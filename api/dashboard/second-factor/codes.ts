@@ -58,7 +58,7 @@ export function makeSecondFactorCodes({ box, clock, limiter }: CodesOptions): Se
         return { done }
       } catch (error) {
         if (error instanceof WrongCode) return { waitMs: 0 }
-        // A store was away: a wrong code is told before one can be.
+        // A store was away. A wrong code throws `WrongCode` first.
         await limiter.giveBackCode(ownerId)
         throw error
       }

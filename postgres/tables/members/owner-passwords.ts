@@ -15,7 +15,7 @@ export class EmailTaken extends Error {
 
 /**
  * Sets the password of a workspace's owner; null takes it off. It ends the owner's sessions, links (those to a new
- * password, too) and open invitations, so whoever knew the old one is out. Run it in a transaction.
+ * password, too) and open invitations. Keys, shared links and connected apps go on. Run it in a transaction.
  * @param email what the owner signs in with from now on; undefined leaves it
  * @returns the e-mail to sign in with
  * @throws EmailTaken

@@ -17,7 +17,6 @@ import { readTouchedConversions } from '../../clickhouse/queries/people/contact-
 import {
   copyEventsOf,
   copyEventsWithEmail,
-  copyPastOf,
   eventsIn,
   readEmailsIn,
   readVisitorsIn,
@@ -40,6 +39,7 @@ import {
 import {
   endPeopleWork,
   type PeopleWork,
+  postponeContacts,
   readPeopleDone,
   takePeopleWork,
 } from '../../postgres/tables/people/people-work.ts'
@@ -54,31 +54,54 @@ import { listWorkspacesAmong } from '../../postgres/tables/workspaces/workspaces
 import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, foldEventsMax, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
-import { contactsPerStatement, eventsPerContactMax, peopleWorkMax } from '../../schemas/limits/people-limits.ts'
+import {
+  contactsPerRefreshMs,
+  contactsPerStatement,
+  eventsPerContactMax,
+  pastEventsPerRefresh,
+  peopleWorkMax,
+} from '../../schemas/limits/people-limits.ts'
 import { isFromAhead } from '../../schemas/time/clock-ahead.ts'
 import type { LeasedStores } from '../fold/fold.ts'
 import { findCut } from '../fold/read-touched.ts'
 import { keptFromOf } from '../retention/retention.ts'
+import { copyPast, firstWork } from './copy-past.ts'
 import { holdMerging } from './merge.ts'
 import { creditChanges } from './person-credits.ts'
 import { writeConversions } from './tell-conversions.ts'
 import { writeMergedToOutbox } from './write-outbox-rows.ts'
 
+export interface RefreshLimits {
+  /** A contact with more events is left out. */
+  readonly eventsMax: number
+  /** For computing contacts. */
+  readonly timeMs: number
+  /** Earlier events of newly bound browsers. */
+  readonly pastMax: number
+}
+
+const usualLimits: RefreshLimits = {
+  eventsMax: eventsPerContactMax,
+  timeMs: contactsPerRefreshMs,
+  pastMax: pastEventsPerRefresh,
+}
+
 /**
  * @param now milliseconds since 1970
- * @param eventsMax a contact with more events is left out
  * @returns false: more work waits
  */
 export async function refreshPeople(
   work: LeasedStores,
   now: number,
-  eventsMax: number = eventsPerContactMax,
+  limits: Partial<RefreshLimits> = {},
 ): Promise<boolean> {
   const { pg, ensureLease } = work
+  const { eventsMax, timeMs, pastMax } = { ...usualLimits, ...limits }
   // In this order: each merge was committed with its work, and the fold's state read later covers all of that work.
   const untold = await listUntoldMerges(pg, peopleWorkMax)
-  const waiting = await takePeopleWork(pg, peopleWorkMax)
-  const isAllTaken = waiting.length < peopleWorkMax
+  const taken = await takePeopleWork(pg, peopleWorkMax)
+  const waiting = await firstWork(work, taken, pastMax)
+  const isAllTaken = taken.length < peopleWorkMax && waiting.length === taken.length
   const { folded, asOf } = await readFoldState(pg)
   const visible = rangesOf(folded)
   const done = await readPeopleDone(pg)
@@ -90,17 +113,15 @@ export async function refreshPeople(
   // The rest waits for the fold of what was answered before.
   const isAllRead = isAllTaken && rest.length === 0
   const isFolded = ({ boundAt }: (typeof untold)[number]) => boundAt <= asOf || isFromAhead(boundAt, now)
-  const toTell = isAllRead ? untold.filter(isFolded).map(({ id }) => id) : []
-  if (waiting.length === 0 && added.length === 0 && toTell.length === 0) return true
+  const tellable = isAllRead ? untold.filter(isFolded) : []
+  if (waiting.length === 0 && added.length === 0 && tellable.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
   await ensureLease()
-  const computed: ComputedContacts[] = []
   const workspaceIds = await listWorkspacesOfContacts(pg, [...contactIds])
   const keptFrom = keptFromOf(await listWorkspacesAmong(pg, workspaceIds), now)
   const timezones = await timezonesOf(pg, workspaceIds)
-  for (const ids of inPortions([...contactIds], contactsPerStatement)) {
-    computed.push(...(await computeContacts(work, ids, { keptFrom, timezones, eventsMax })))
-  }
+  const { computed, left } = await computeContacts(work, [...contactIds], { keptFrom, timezones, eventsMax, timeMs })
+  const toTell = tellable.filter(({ contactId }) => !left.has(contactId)).map(({ id }) => id)
   // The events of these contacts are copied, so their payments can be credited. A crash before the end repeats it.
   const changed = [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))]
   for (const some of inPortions(changed, contactsPerStatement)) {
@@ -127,8 +148,9 @@ export async function refreshPeople(
     // Last: payments wait for the rows that it locks.
     await gather(tx, told, now)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: subtractRanges(visible, rest) })
+    await postponeContacts(tx, [...left])
   })
-  return isAllRead && toTell.length < peopleWorkMax
+  return isAllRead && left.size === 0 && toTell.length < peopleWorkMax
 }
 
 /** Copies events of known people that aren't copied yet. @returns the contacts whose figures may have changed */
@@ -154,8 +176,7 @@ async function copyNew(
       for (const { contactId } of await findContactsByHash(pg, some)) contactIds.add(contactId)
     }
   }
-  const bound = boundIn(waiting)
-  if (bound.length > 0) await copyPastOf(ch, bound, await currentBuilds(pg, bound), visible)
+  for (const contactId of await copyPast({ pg, ch }, waiting, visible)) contactIds.add(contactId)
   // A new contact takes over events with its e-mail, which counted for the contacts that their browsers are bound to.
   const keys = await readContactKeys(
     pg,
@@ -168,20 +189,8 @@ async function copyNew(
   return contactIds
 }
 
-/** Visitors whose binding to a contact has changed. */
-function boundIn(waiting: readonly PeopleWork[]): VisitorOf[] {
-  return waiting.flatMap(({ workspaceId, visitor }) => (visitor === null ? [] : [{ workspaceId, visitor }]))
-}
-
 function distinct(visitors: readonly VisitorOf[]): VisitorOf[] {
   return [...new Map(visitors.map((one) => [`${one.workspaceId} ${one.visitor}`, one])).values()]
-}
-
-async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Promise<number[]> {
-  const workspaceIds = new Set(visitors.map(({ workspaceId }) => workspaceId))
-  return (await listOpenBuildsOf(pg, [...workspaceIds]))
-    .filter(({ state }) => state === 'current')
-    .map(({ build }) => build)
 }
 
 /** The timezone of the figures, by workspace. */
@@ -202,32 +211,36 @@ interface ComputeOptions {
   readonly keptFrom: ReadonlyMap<number, number>
   readonly timezones: ReadonlyMap<number, string>
   readonly eventsMax: number
+  readonly timeMs: number
 }
 
 /**
  * Contacts that have more events together are computed in halves. A contact that has more alone is left out, and keeps its
- * figures: else it would hold up everybody's.
+ * figures: else it would hold up everybody's. Once the time is over, those that are left wait for the next run.
  */
 async function computeContacts(
   work: LeasedStores,
   ids: readonly number[],
   options: ComputeOptions,
-): Promise<ComputedContacts[]> {
+): Promise<{ readonly computed: readonly ComputedContacts[]; readonly left: ReadonlySet<number> }> {
   const { pg, ch, ensureLease } = work
-  await ensureLease()
-  const known: KnownContacts = {
-    wanted: await readContactKeys(pg, ids),
-    bindings: await readBindingsOfContacts(pg, ids),
-    findByHash: (hashes) => findContactsByHash(pg, hashes),
+  const endsAt = performance.now() + options.timeMs
+  const computed: ComputedContacts[] = []
+  const portions = inPortions(ids, contactsPerStatement)
+  while (portions.length > 0 && (computed.length === 0 || performance.now() < endsAt)) {
+    const some = portions.shift()!
+    await ensureLease()
+    const known: KnownContacts = {
+      wanted: await readContactKeys(pg, some),
+      bindings: await readBindingsOfContacts(pg, some),
+      findByHash: (hashes) => findContactsByHash(pg, hashes),
+    }
+    const { events } = await measureEventsOf(ch, known)
+    if (events <= options.eventsMax) computed.push(await computeFigures(work, some, known, options))
+    else if (some.length === 1) computed.push(await leaveOut(work, some[0]!, known))
+    else portions.unshift(...inPortions(some, Math.ceil(some.length / 2)))
   }
-  const { events } = await measureEventsOf(ch, known)
-  if (events <= options.eventsMax) return [await computeFigures(work, ids, known, options)]
-  if (ids.length === 1) return [await leaveOut(work, ids[0]!, known)]
-  const middle = Math.ceil(ids.length / 2)
-  return [
-    ...(await computeContacts(work, ids.slice(0, middle), options)),
-    ...(await computeContacts(work, ids.slice(middle), options)),
-  ]
+  return { computed, left: new Set(portions.flat()) }
 }
 
 async function leaveOut({ ch }: LeasedStores, contactId: number, known: KnownContacts): Promise<ComputedContacts> {

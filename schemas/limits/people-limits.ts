@@ -1,5 +1,5 @@
 /** Bounds of people: their merge, their pages and journeys. */
-import { day } from './units.ts'
+import { day, second } from './units.ts'
 
 /** Browsers of one contact, those identified first. Further ones stay visitors of their own. */
 export const browsersPerContactMax = 200
@@ -24,6 +24,10 @@ export const peopleWorkMax = 2_000
 export const contactsPerStatement = 500
 /** A contact that has more keeps the figures it had. Contacts of one statement have no more together. */
 export const eventsPerContactMax = 1_000_000
+/** Figures of contacts are computed for so long between two folds; some are in any case. Others follow the next fold. */
+export const contactsPerRefreshMs = 2 * second
+/** Earlier events of newly bound browsers that are copied between two folds, unless one browser has more. */
+export const pastEventsPerRefresh = 2_000_000
 /** Only a contact's newest conversions are credited to its touches; older ones by their own browser or event. */
 export const personCreditsPerContactMax = 10_000
 

@@ -56,6 +56,16 @@ async function mergeAll(rowsMax = 8): Promise<number> {
   return failures
 }
 
+test('a workspace with very many rows holds up no other’s', async () => {
+  const [busy, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  await ship(busy.workspaceId, Array(20).fill('1'))
+  await ship(other.workspaceId, ['1'])
+  await makeMerges({ pg: hasty, hashes: stores.hashes, clock: systemClock, log: makeLog('test', 'silent') }, 4)()
+  // Half each, and what is left of it.
+  expect([(await namesOf(busy.workspaceId)).length, (await namesOf(other.workspaceId)).length]).toEqual([3, 1])
+  await mergeAll()
+})
+
 test('rows that are too many for one transaction are merged in smaller ones', async () => {
   // More than four facts at once take longer than the deadline, however fast the machine is.
   await stores.pg.query(`

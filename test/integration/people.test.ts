@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import { makeLog } from '../../runtime/log.ts'
 import type { Person } from '../../schemas/resources/person.ts'
 import { setUpApi } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
@@ -44,13 +46,36 @@ test('a contact with too many events keeps its figures, and holds up nobody else
   await track(ingest, mine, [view('a', 1), view('a', 2), view('b', 1)])
   await ingest.shipped()
   await foldStored(stores)
-  while (!(await refreshPeople(workOn(stores), Date.now(), 2)));
+  while (!(await refreshPeople(workOn(stores), Date.now(), { eventsMax: 2 })));
   expect(await events()).toEqual({ 'ann@example.com': 1, 'ben@example.com': 2 })
   // Else retention would delete it as one that was not seen.
   const ann = (await ask().people()).find(({ email }) => email === 'ann@example.com')
   expect(Date.parse(ann!.last_seen_at)).toBe(Date.parse(at(2)))
   await send(view('a', 3), view('b', 2))
   expect(await events()).toEqual({ 'ann@example.com': 4, 'ben@example.com': 3 })
+})
+
+test('contacts and the past of browsers that a run does not get to come with the next ones', async () => {
+  const counts = async () => {
+    const people = (await ask().people()).filter(({ email }) => email?.endsWith('@late.example'))
+    return Object.fromEntries(people.map((person) => [nameOf(person), person.event_count]))
+  }
+  const run = async (): Promise<number> => {
+    await ingest.shipped()
+    await mergeInbox({ pg: stores.pg, hashes: stores.hashes, log: makeLog('test', 'silent'), now: Date.now() })
+    await foldStored(stores)
+    let runs = 1
+    const limits = { eventsMax: 4, timeMs: 0, pastMax: 1 }
+    while (!(await refreshPeople(workOn(stores), Date.now(), limits))) runs++
+    return runs
+  }
+  await send(view('p', 1), view('q', 1), view('q', 2))
+  await track(ingest, mine, [identify('p', 3, 'pat@late.example'), identify('q', 3, 'quin@late.example')])
+  expect(await run()).toBe(3)
+  expect(await counts()).toEqual({ 'pat@late.example': 2, 'quin@late.example': 3 })
+  await track(ingest, mine, [view('p', 4), view('q', 4)])
+  expect(await run()).toBe(2)
+  expect(await counts()).toEqual({ 'pat@late.example': 3, 'quin@late.example': 4 })
 })
 
 test('an identified browser is one known person, with all that it did before, and no row of its own', async () => {

@@ -120,6 +120,25 @@ export async function copyPastOf(
   )
 }
 
+/** How many events of each visitor are counted, by workspace and visitor. One that isn't folded yet is left out. */
+export async function countPastOf(
+  ch: Pick<ClickHouse, 'query'>,
+  visitors: readonly VisitorOf[],
+  builds: readonly number[],
+): Promise<Map<string, number>> {
+  const chosen = pairsIn(
+    visitors.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
+    'counted',
+  )
+  const rows = await ch.query<{ whose: string; counted: number }>(
+    `SELECT concat(toString(workspace_id), ' ', toString(visitor)) AS whose, sum(events) AS counted FROM visitors FINAL
+     WHERE (workspace_id, visitor) IN ${chosen.sql} AND build IN {builds:Array(UInt32)} GROUP BY workspace_id, visitor`,
+    { ...chosen.params, builds },
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+  return new Map(rows.map(({ whose, counted }) => [whose, counted]))
+}
+
 /** SQL of the workspaces, hours and visitors that may have events, of the order key of `events`. @param days condition of `visitors` */
 export function hoursOfVisitors(chosen: string, days: string): string {
   return `SELECT workspace_id, arrayJoin(arrayMap(hour -> toDateTime(hour * 3600, 'UTC'),

@@ -4,6 +4,7 @@ import type { SidePayload } from '../../../schemas/event/side-payload.ts'
 import { fullNameLengthMax, identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import type { Queryable } from '../../client.ts'
 import { milliseconds } from '../../clock.ts'
+import { nextInTurns } from '../../fair-share.ts'
 import { noteSightings, type Sighting } from './contact-sightings.ts'
 
 /** One side payload of the log. Times are milliseconds since 1970 UTC; the e-mail is trimmed and lower-cased. */
@@ -118,16 +119,18 @@ export interface UnmergedRow {
 const trait = (name: string) => `CASE WHEN jsonb_typeof(properties -> '${name}') IN ('string', 'number')
   THEN left(btrim(properties ->> '${name}'), ${fullNameLengthMax}) ELSE '' END`
 
-/** Rows that people don't reflect yet, the oldest ids first, locked. */
+/** Rows that people don't reflect yet, in turns of their workspaces, locked. One alone is the oldest. */
 export function takeUnmerged(tx: Queryable, limit: number): Promise<UnmergedRow[]> {
   return tx.query<UnmergedRow>(
     `SELECT event_id AS "eventId", workspace_id AS "workspaceId", email, anonymous_id AS "anonymousId",
        coalesce(nullif(full_name, ''), CASE event_type WHEN 'identify' THEN ${trait('full_name')} END, '') AS "fullName", ${trait('company')} AS company, ${trait('user_id')} AS "userId",
        ${milliseconds('occurred_at')} AS at
-     FROM inbox WHERE NOT is_merged ORDER BY event_id LIMIT $1 FOR UPDATE`,
+     FROM inbox WHERE event_id = ANY (${nextInTurns(unmerged, '$1')}) AND NOT is_merged ORDER BY event_id FOR UPDATE`,
     [limit],
   )
 }
+
+const unmerged = { table: 'inbox', id: 'event_id', isWaiting: 'NOT is_merged' }
 
 export async function markMerged(tx: Queryable, eventIds: readonly number[]): Promise<void> {
   await tx.query('UPDATE inbox SET is_merged = true WHERE event_id = ANY ($1::bigint[])', [eventIds])

@@ -2,6 +2,7 @@
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import type { Queryable } from '../../client.ts'
 import { columnsOf } from '../../columns-of.ts'
+import { nextInTurns } from '../../fair-share.ts'
 
 export interface PeopleWork {
   readonly id: number
@@ -29,12 +30,22 @@ export async function addPeopleWork(q: Queryable, work: readonly NewPeopleWork[]
   )
 }
 
-/** The oldest, at most `limit`. */
+/** The oldest, at most `limit`, in turns of their workspaces. */
 export function takePeopleWork(q: Queryable, limit: number): Promise<PeopleWork[]> {
   return q.query<PeopleWork>(
     `SELECT id, workspace_id AS "workspaceId", contact_id AS "contactId", visitor::text, hour
-     FROM people_work ORDER BY id LIMIT $1`,
+     FROM people_work WHERE id = ANY (${nextInTurns({ table: 'people_work', id: 'id', isWaiting: 'true' }, '$1')}) ORDER BY id`,
     [limit],
+  )
+}
+
+/** Has contacts computed later. One that waits already isn't added once more. */
+export async function postponeContacts(tx: Queryable, contactIds: readonly number[]): Promise<void> {
+  if (contactIds.length === 0) return
+  await tx.query(
+    `INSERT INTO people_work (workspace_id, contact_id) SELECT workspace_id, id FROM contacts
+     WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM people_work WHERE contact_id = contacts.id)`,
+    [contactIds],
   )
 }
 

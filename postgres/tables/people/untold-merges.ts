@@ -23,6 +23,7 @@ export async function addUntoldMerges(tx: Queryable, bound: readonly GainedBrows
 
 export interface UntoldMerge {
   readonly id: number
+  readonly contactId: number
   /** Milliseconds since 1970, by the clock of Postgres. */
   readonly boundAt: number
 }
@@ -30,7 +31,7 @@ export interface UntoldMerge {
 /** The oldest, at most `limit`. */
 export function listUntoldMerges(q: Queryable, limit: number): Promise<UntoldMerge[]> {
   return q.query<UntoldMerge>(
-    `SELECT id, ${milliseconds('bound_at')} AS "boundAt" FROM untold_merges ORDER BY id LIMIT $1`,
+    `SELECT id, contact_id AS "contactId", ${milliseconds('bound_at')} AS "boundAt" FROM untold_merges ORDER BY id LIMIT $1`,
     [limit],
   )
 }

@@ -1,0 +1,51 @@
+/** Copies what browsers had done before they were bound: some of them between two folds, however much it is. */
+import { copyPastOf, countPastOf, type VisitorOf } from '../../clickhouse/queries/people/copy-events.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { listOpenBuildsOf } from '../../postgres/tables/figures/figure-builds.ts'
+import { readBindingsOfVisitors } from '../../postgres/tables/people/bindings.ts'
+import type { PeopleWork } from '../../postgres/tables/people/people-work.ts'
+import type { LeasedStores } from '../fold/fold.ts'
+import { nameOf } from '../fold/read-touched.ts'
+
+type Stores = Pick<LeasedStores, 'pg' | 'ch'>
+
+/** The first of the work, with no more events of the past than may be; one item at least. */
+export async function firstWork(
+  { pg, ch }: Stores,
+  taken: readonly PeopleWork[],
+  eventsMax: number,
+): Promise<readonly PeopleWork[]> {
+  const bound = boundIn(taken)
+  if (bound.length < 2) return taken
+  const events = await countPastOf(ch, bound, await currentBuilds(pg, bound))
+  let room = eventsMax
+  for (const [at, { workspaceId, visitor }] of taken.entries()) {
+    if (visitor !== null) room -= events.get(nameOf(workspaceId, visitor)) ?? 0
+    if (room < 0) return taken.slice(0, Math.max(1, at))
+  }
+  return taken
+}
+
+/** @returns the contacts that the browsers have: their own work may have been done before this */
+export async function copyPast(
+  { pg, ch }: Stores,
+  waiting: readonly PeopleWork[],
+  visible: Parameters<typeof copyPastOf>[3],
+): Promise<number[]> {
+  const bound = boundIn(waiting)
+  if (bound.length === 0) return []
+  await copyPastOf(ch, bound, await currentBuilds(pg, bound), visible)
+  return (await readBindingsOfVisitors(pg, bound)).map(({ contactId }) => contactId)
+}
+
+/** Visitors whose binding to a contact has changed. */
+function boundIn(waiting: readonly PeopleWork[]): VisitorOf[] {
+  return waiting.flatMap(({ workspaceId, visitor }) => (visitor === null ? [] : [{ workspaceId, visitor }]))
+}
+
+async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Promise<number[]> {
+  const workspaceIds = new Set(visitors.map(({ workspaceId }) => workspaceId))
+  return (await listOpenBuildsOf(pg, [...workspaceIds]))
+    .filter(({ state }) => state === 'current')
+    .map(({ build }) => build)
+}

@@ -1,13 +1,14 @@
 /**
  * Compares two builds of one workspace, of one moment, day by day. After retention has deleted older events, a build of
  * today can't know about earlier appearances. So days that lie too near to that time are left out, and appearances
- * before it count as none.
+ * before it count as none. A visitor with more events than a fold reads is left out, and so are the cells of its days: the
+ * fold keeps the rows that it had, and a build counts all. Held by test/integration/fold-limits.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { sumNames } from '../../clickhouse/rollups/appearance.ts'
 import { creditColumns, sessionColumns, visitorColumns } from '../../clickhouse/rollups/tables.ts'
 import type { FigureBuild } from '../../postgres/tables/figures/figure-builds.ts'
-import { creditWindowMs, foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
+import { creditWindowMs, foldDeadlineMs, storedEventsPerVisitorMax } from '../../schemas/limits/figure-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 
 const ofBuild = ['workspace_id', 'build', 'version', 'folded']
@@ -25,7 +26,8 @@ function isKept(prevDay: string): string {
 const inBuilds = 'workspace_id = {workspace:UInt32} AND build IN {builds:Array(UInt32)} AND day >= {from:UInt16}'
 /** Cells that are known to be stale are no difference. */
 const inFreshCells = `${inBuilds} AND day NOT IN {stale:Array(UInt16)}`
-const allOf = (table: string) => `(SELECT * FROM ${table} FINAL WHERE ${inBuilds})`
+const allOf = (table: string) =>
+  `(SELECT * FROM ${table} FINAL WHERE ${inBuilds} AND toString(visitor) NOT IN {left_out:Array(String)})`
 /** By previous day; the days that a build can't know about count as one. */
 const histogram = `sumMap(arrayMap(prev -> ${isKept('prev')}, seen.prev_days), seen.visitors)`
 const cellSums = sumNames.map((name) => `sum(seen.${name})`)
@@ -61,6 +63,7 @@ const lookBackDays = creditWindowMs / dayMs + 2
 
 /**
  * @param keptFrom the local day before which events are deleted
+ * @param eventsMax visitors with more may differ
  * @returns how many local days have other rows in the one than in the other
  */
 export async function countDifferentDays(
@@ -68,6 +71,7 @@ export async function countDifferentDays(
   one: Pick<FigureBuild, 'build' | 'workspaceId' | 'staleDays'>,
   other: Pick<FigureBuild, 'build' | 'staleDays'>,
   keptFrom: number,
+  eventsMax: number = storedEventsPerVisitorMax,
 ): Promise<number> {
   const ofBuilds = { workspace: one.workspaceId, builds: [one.build, other.build] }
   const [first] = await ch.query<{ day: number }>(
@@ -76,9 +80,11 @@ export async function countDifferentDays(
   )
   // A workspace that began later has lost nothing.
   const isCut = first!.day <= keptFrom + 1
+  const leftOut = await readLargest(ch, ofBuilds, eventsMax)
   const params = {
     ...ofBuilds,
-    stale: [...one.staleDays, ...other.staleDays],
+    left_out: leftOut.visitors,
+    stale: [...one.staleDays, ...other.staleDays, ...leftOut.days],
     kept_from: isCut ? keptFrom + 1 : 0,
     from: isCut ? keptFrom + lookBackDays : 0,
   }
@@ -94,4 +100,28 @@ export async function countDifferentDays(
     for (const { day } of rows) days.add(day)
   }
   return days.size
+}
+
+/** Visitors with more than so many events, and their days. */
+async function readLargest(
+  ch: Pick<ClickHouse, 'query'>,
+  ofBuilds: { readonly workspace: number; readonly builds: readonly number[] },
+  eventsMax: number,
+): Promise<{ readonly visitors: string[]; readonly days: number[] }> {
+  const options = { isLong: true, deadlineMs: foldDeadlineMs } as const
+  const largest = await ch.query<{ whose: string }>(
+    `SELECT toString(visitor) AS whose FROM events WHERE workspace_id = {workspace:UInt32} AND visitor != 0
+     GROUP BY visitor HAVING count() > {max:UInt64}`,
+    { ...ofBuilds, max: eventsMax },
+    options,
+  )
+  const visitors = largest.map(({ whose }) => whose)
+  if (visitors.length === 0) return { visitors, days: [] }
+  const days = await ch.query<{ day: number }>(
+    `SELECT DISTINCT day FROM visitors WHERE workspace_id = {workspace:UInt32} AND build IN {builds:Array(UInt32)}
+       AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))`,
+    { ...ofBuilds, visitors },
+    options,
+  )
+  return { visitors, days: days.map(({ day }) => day) }
 }

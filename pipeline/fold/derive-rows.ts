@@ -9,7 +9,7 @@ import { addsNoVisitor, neverBefore } from '../../clickhouse/rollups/appearance.
 import { type CreditRow, emptySession, type SessionRow, type VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import type { PersonCredit } from '../../postgres/tables/people/person-credits.ts'
 import { groupBy } from '../../runtime/lists.ts'
-import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
+import { creditWindowMs, knownDaysMax } from '../../schemas/limits/figure-limits.ts'
 import { keys, serverAppearances } from './appearances.ts'
 import { deriveSession, type Neighbours } from './derive-session.ts'
 import type { Conversion, SessionDay, Touch } from './read-session-days.ts'
@@ -57,8 +57,11 @@ export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOp
   const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
   for (const [day, ofDay] of groupBy(derived, ({ day }) => day)) {
     const firsts = firstAppearances(ofDay, byDay)
-    const prevDayOf = (one: SessionDay) => (key: string) =>
-      firsts.get(key)?.one === one ? (lastDays.get(key) ?? neverBefore) : addsNoVisitor
+    const prevDayOf = (one: SessionDay) => (key: string) => {
+      if (firsts.get(key)?.one !== one) return addsNoVisitor
+      const prevDay = lastDays.get(key) ?? neverBefore
+      return prevDay < day - knownDaysMax ? neverBefore : prevDay
+    }
     const credits = ofDay.map((one) => deriveCredits(one, byDay, touches, options))
     const sessions = ofDay.map((one, at) =>
       deriveSession(one, neighboursOf(one, byDay), prevDayOf(one), credits[at]!, options),

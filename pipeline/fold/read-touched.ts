@@ -4,7 +4,12 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
 import type { EventRepair } from '../../postgres/tables/figures/folds.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
-import { busyVisitorEvents, foldDeadlineMs, sessionsPerVisitorDayMax } from '../../schemas/limits/figure-limits.ts'
+import {
+  busyVisitorEvents,
+  foldDeadlineMs,
+  knownDaysMax,
+  sessionsPerVisitorDayMax,
+} from '../../schemas/limits/figure-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import type { VisitorHistory } from './derive-rows.ts'
 import type { Touch } from './read-session-days.ts'
@@ -33,6 +38,8 @@ export async function findCut(
   added: readonly IdRange[],
   max: number,
 ): Promise<number | undefined> {
+  // As usual: no more ids than that, whether or not all of them have an event.
+  if (added.reduce((ids, { from, through }) => ids + through - from + 1, 0) <= max) return undefined
   const [first, last] = [added[0]?.from ?? 0, added.at(-1)?.through ?? 0]
   for (let span = max; ; span *= spanGrowth) {
     const through = Math.min(first + span, last)
@@ -133,7 +140,7 @@ export async function readKnown(
      FROM visitors FINAL
      PREWHERE (workspace_id, build, visitor) IN (
        SELECT t.1, t.2, toUInt64(t.3)
-       FROM ${tuplesIn({ workspaces: 'UInt32', builds: 'UInt32', visitors: 'String' })})
+       FROM ${tuplesIn({ workspaces: 'UInt32', builds: 'UInt32', visitors: 'String' })}) AND day >= {from_day:UInt16} - 1 - ${knownDaysMax}
      GROUP BY workspace_id, visitor`,
     {
       from_day: fromDay,

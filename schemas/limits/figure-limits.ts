@@ -1,6 +1,8 @@
 /** Definitions and bounds of figures: sessions, cells and credit, and the fold that computes them. */
 import { day, hour, minute, second } from './units.ts'
 
+/** An appearance longer ago counts as none: no answer reaches so far back (`overviewRangeDaysMax`), and a fold reads no further. */
+export const knownDaysMax = 400
 /** A conversion is credited only to touches of at most this age. */
 export const creditWindowMs = 30 * day
 /** Below this engagement a single-page session is a bounce. */

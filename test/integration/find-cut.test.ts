@@ -6,6 +6,11 @@ import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
 
+test('where no more ids came than events may be taken, nobody is asked for a cut', async () => {
+  const ch = { query: () => expect.unreachable() }
+  expect(await findCut(ch, [{ from: 6, through: 8 }], 3)).toBeUndefined()
+})
+
 test('a cut is before the first event that is too many', async () => {
   const ids = [5, 6, 7, 1_000, 30_000_000_000, 30_000_000_001, 9_000_000_000_000]
   await insertEventRows(

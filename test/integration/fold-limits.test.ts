@@ -1,6 +1,10 @@
 /** At the limits of schemas/limits/figure-limits.ts figures are cut as they say, and nobody else's change. */
 import { expect, test } from 'vitest'
+import { buildNextPart } from '../../pipeline/fold/build.ts'
+import { countDifferentDays } from '../../pipeline/fold/check.ts'
 import { fold } from '../../pipeline/fold/fold.ts'
+import { storedEventsLimits } from '../../pipeline/fold/stored-events.ts'
+import { beginBuild, readBuilds, readCurrentBuild } from '../../postgres/tables/figures/figure-builds.ts'
 import {
   cellKeysMax,
   conversionsPerSessionDayMax,
@@ -81,6 +85,9 @@ test('a visitor is counted whose first session of a full day began on the day be
   await shipWhatIsThere(stores)
   await fold(workOn(stores), undefined, { perVisitor: 1_200, perServerHour: 9, perStatement: 9 })
   expect(await pageviews()).toBe(before)
+  // The next fold, by the usual limit, has all of it.
+  await busy.addEvents([{ session: 1, occurred_at: midnight + 2 * hour }])
+  expect(await pageviews()).toBeGreaterThan(before)
 })
 
 test(`of a session and day the first ${viewsPerSessionDayMax} pageviews count for pages, and all of them for the rest`, async () => {
@@ -206,4 +213,22 @@ test('a visitor and a server hour with too many events keep their figures, and t
   await busy.addEvents([view(0, 5), view(1, 5)])
   expect(await pageviews()).toBe(14)
   expect(await judgeFigures(stores)).toMatchObject({ differentDays: 0 })
+})
+
+test('a check of the figures leaves out visitors with too many events', async () => {
+  const busy = await makeTestWorkspace(stores, {})
+  const view = (visitor: number, minute: number): EventLike => ({ visitor, occurred_at: day + minute * 60 * second })
+  await busy.addEvents([view(1, 1), view(1, 2), view(1, 3)])
+  await insertEventRows(
+    stores.ch,
+    [view(1, 4), view(2, 4)].map((event) => makeEventRow({ ...event, workspace_id: busy.id })),
+  )
+  await shipWhatIsThere(stores)
+  await fold(workOn(stores), undefined, { ...storedEventsLimits, perVisitor: 2 })
+  const check = (await beginBuild(stores.pg, busy.id, 'check'))!
+  const read = async () => (await readBuilds(stores.pg, [check]))[0]!
+  while ((await read()).state === 'building') await buildNextPart(workOn(stores), now)
+  const [built, current] = [await read(), (await readCurrentBuild(stores.pg, busy.id))!]
+  const differs = (eventsMax?: number) => countDifferentDays(stores.ch, current, built, 0, eventsMax)
+  expect([await differs(), await differs(3)]).toEqual([1, 0])
 })

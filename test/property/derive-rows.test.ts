@@ -1,9 +1,11 @@
 /** One visitor's rows, derived from random events: the same in one step or in two. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { neverBefore } from '../../clickhouse/rollups/appearance.ts'
 import type { VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import { type DerivedRows, deriveRows, noHistory, type VisitorHistory } from '../../pipeline/fold/derive-rows.ts'
 import type { Conversion, SessionDay, Touch } from '../../pipeline/fold/read-session-days.ts'
+import { knownDaysMax } from '../../schemas/limits/figure-limits.ts'
 import { isLong, seed } from '../support/short-form.ts'
 
 const runs = { seed, numRuns: isLong ? 20_000 : 500 }
@@ -114,6 +116,15 @@ function standing(...steps: readonly DerivedRows[]) {
     credits: new Map(all('credits').map((row) => [row.id, row])),
   }
 }
+
+test('an appearance longer ago than any answer reaches counts as none', () => {
+  const view = (id: number, day: number): Event => {
+    return { id, at: day * dayMs, session: id, kind: 'pageview', path: '/', source: '', engagementMs: 0 }
+  }
+  const prevDayAfter = (apart: number) =>
+    derive([view(1, firstDay), view(2, firstDay + apart)]).sessions.at(-1)!.seen.prev_day[0]
+  expect([knownDaysMax, knownDaysMax + 1].map(prevDayAfter)).toEqual([firstDay, neverBefore])
+})
 
 test('rows derived in two steps, the second with events of any time, are those derived at once', () => {
   fc.assert(

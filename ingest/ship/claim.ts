@@ -2,7 +2,7 @@
  * Claims on `client_event_id`s over all nodes: the first event to claim an id keeps it. claims-layout.ts has the layout in Redis.
  *
  * A claim is idempotent: the same event id gets the same answer again. When there are more claims than allowed, or Redis is
- * out of memory, the oldest slice is dropped, and the metric of held hours falls.
+ * out of memory, a sixteenth of the oldest slice is dropped, and the metric of held hours falls to the slices that are whole.
  * Held by test/integration/claims.test.ts.
  */
 import { type Redis, Redis as RedisClient, ReplyError } from 'ioredis'
@@ -11,17 +11,17 @@ import { claimsPerCallMax } from '../../schemas/limits/log-limits.ts'
 import { redisDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import {
-  bucketKeysOf,
+  bucketsPerDrop,
   claimsDatabaseOf,
   countKeyOf,
   countKeysUpTo,
+  dropsPerSlice,
   sinceKey,
   sliceMsOf,
   slicesPerWindow,
 } from './claims-layout.ts'
 
 export const claimBytes = 16
-const keysPerCall = 4096
 const callsBetweenChecks = 100
 
 // ARGV: claims of 16 bytes | ms of a slice | ttl in ms. Answers {slice, since, time, positions of lost claims}.
@@ -60,7 +60,25 @@ call('PEXPIRE', 'n:' .. slice, ttl)
 return {slice, tonumber(call('GET', 'since')), time, lost}
 `
 
+// ARGV: slice | first bucket | buckets | time from which on all claims are held then. Answers how many claims are gone.
+// It deletes first: a Redis that is out of memory lets a script write after that.
+const dropScript = `
+local call, prefix, gone = redis.call, 'c:' .. ARGV[1] .. ':', 0
+for bucket = tonumber(ARGV[2]), ARGV[2] + ARGV[3] - 1 do
+  local key = prefix .. string.format('%d', bucket)
+  local claims = call('HLEN', key)
+  if claims > 0 then call('UNLINK', key) end
+  gone = gone + claims
+end
+if gone > 0 then
+  call('DECRBY', 'n:' .. ARGV[1], gone)
+  if tonumber(ARGV[4]) > tonumber(call('GET', 'since') or 0) then call('SET', 'since', ARGV[4]) end
+end
+return gone
+`
+
 type ClaimsRedis = Redis & {
+  dropClaims(slice: number, firstBucket: number, buckets: number, since: number): Promise<number>
   claimIds(packed: Buffer, sliceMs: number, ttl: number): Promise<[number, number, number, number[]]>
 }
 
@@ -94,10 +112,12 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
   // Failures reach the caller through its own call; without a listener they would end the process.
   redis.on('error', () => {})
   redis.defineCommand('claimIds', { numberOfKeys: 0, lua: script })
+  redis.defineCommand('dropClaims', { numberOfKeys: 0, lua: dropScript })
 
   const sliceMs = sliceMsOf(windowHours)
   const ttl = sliceMs * (slicesPerWindow + 2)
   let callsSinceCheck = 0
+  let drops = 0
   /** By Redis's clock, as of the last call. */
   let known = { time: 0, since: 0 }
 
@@ -131,31 +151,36 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   }
 
-  async function dropSlice(slice: number): Promise<void> {
-    await redis.del(countKeyOf(slice))
-    const buckets = bucketKeysOf(slice)
-    for (let at = 0; at < buckets.length; at += keysPerCall) await redis.unlink(buckets.slice(at, at + keysPerCall))
-  }
-
-  /** Makes room: the oldest slice that holds claims goes, be it the current one. */
-  async function dropOldest(): Promise<void> {
+  /** Makes room: some claims of the oldest slice that holds any go, be it the current one. @returns how many */
+  async function dropOldest(): Promise<number> {
     const time = await redisTime()
     const slice = Math.floor(time / sliceMs)
     for (let back = slicesPerWindow; back >= 0; back--) {
-      if ((await redis.exists(countKeyOf(slice - back))) === 0) continue
-      await dropSlice(slice - back)
+      if (Number(await redis.get(countKeyOf(slice - back))) <= 0) continue
       const since = back === 0 ? time : (slice - back + 1) * sliceMs
-      known = { time, since: Math.max(known.since, since) }
-      await redis.set(sinceKey, known.since)
-      return
+      for (let tries = 0; tries < dropsPerSlice; tries++) {
+        const first = (drops++ % dropsPerSlice) * bucketsPerDrop
+        const gone = await redis.dropClaims(slice - back, first, bucketsPerDrop, since)
+        if (gone === 0) continue
+        known = { time, since: Math.max(known.since, since) }
+        return gone
+      }
+      // Its claims have expired before their count.
+      await redis.del(countKeyOf(slice - back))
     }
+    return 0
   }
 
   async function dropBeyondBound(slice: number): Promise<void> {
     if (++callsSinceCheck < callsBetweenChecks) return
     callsSinceCheck = 0
     const counts = await redis.mget(countKeysUpTo(slice))
-    if (counts.reduce((sum, count) => sum + Number(count ?? 0), 0) > entriesMax) await dropOldest()
+    let beyond = counts.reduce((sum, count) => sum + Number(count ?? 0), 0) - entriesMax
+    while (beyond > 0) {
+      const gone = await dropOldest()
+      if (gone === 0) return
+      beyond -= gone
+    }
   }
 
   async function claimSome(packed: Buffer): Promise<number[]> {

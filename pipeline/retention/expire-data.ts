@@ -13,7 +13,7 @@ import { addWorkOfOldContacts, deleteOldContacts, firstContact } from '../../pos
 import { deleteOldErasures, listDoneErasures } from '../../postgres/tables/people/erasures.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/people/inbox.ts'
 import { deleteOldPersonCredits } from '../../postgres/tables/people/person-credits.ts'
-import { listWorkspaces, noteDeleted } from '../../postgres/tables/workspaces/workspaces.ts'
+import { listWorkspaces, listWorkspacesAmong, noteDeleted } from '../../postgres/tables/workspaces/workspaces.ts'
 import { inPortions } from '../../runtime/lists.ts'
 import { shippedManifestKeepMs } from '../../schemas/limits/log-limits.ts'
 import { erasureKeepMs } from '../../schemas/limits/people-limits.ts'
@@ -28,7 +28,7 @@ import type { JobContext } from '../queue/job.ts'
 import { makeDayDeleter } from './delete-days.ts'
 import { deleteRemoved } from './delete-removed.ts'
 import { expireSearch } from './expire-search.ts'
-import { expiryOf, groupByExpiry } from './retention.ts'
+import { type Expiring, expiryOf, groupByExpiry, keptFromOf } from './retention.ts'
 import { deleteInPortions, forEach, walk, withSweepDeadline } from './sweep.ts'
 
 /** Rows of one statement in Postgres: well within its deadline. */
@@ -42,28 +42,36 @@ export async function expireData(context: JobContext): Promise<void> {
   const { pg, ch, log, metrics, signal } = context
   const now = await agreedTime(context)
   const groups = groupByExpiry(await listWorkspaces(pg), now)
-  const expiring = groups.flatMap(({ before, workspaceIds }) =>
-    workspaceIds.map((workspaceId) => ({ workspaceId, before })),
-  )
+  const expiring = groups.flatMap(({ before, workspaceIds }) => expiringBy(before, workspaceIds))
   const days = makeDayDeleter(ch, signal)
 
   // Without any workspace nothing is known of the events: an empty Postgres is no reason to delete them.
   if (groups.length > 0) {
     // Where nothing is deleted, a raised plan shows all that an import brings.
-    for (const group of groups) await noteDeleted(pg, await days.listLosing(tables, group), group.before)
+    const oldest = groups[0]!.before
+    const all = { before: oldest, workspaceIds: expiring.map(({ workspaceId }) => workspaceId) }
+    await noteDeleted(pg, await days.listLosing(tables, all), oldest)
     for (const table of tables) {
       // Anew: a workspace that was made since may keep its rows for longer, and have imported old ones.
       const [first] = groupByExpiry(await listWorkspaces(pg), now)
       // Never later than at the run's begin: rows that a retention shortened since loses aren't noted yet.
-      let rows = first === undefined ? 0 : await days.dropDays(table, Math.min(first.before, groups[0]!.before))
-      for (const group of groups) rows += await days.deleteOf(table, group)
+      const rows = first === undefined ? 0 : await days.dropDays(table, Math.min(first.before, oldest))
       metrics.rowsExpired(table, rows)
-      log.info({ rows, table }, 'deleted expired rows')
+      log.info({ rows, table }, 'dropped expired days')
     }
-    for (const some of inPortions(expiring, workspacesPerMutation)) await deleteOldCopies(ch, some)
-    const rows = await deleteExpiredDays(context, expiring)
+    for (const group of groups) {
+      const losing = expiringBy(group.before, await days.listLosing(tables, group))
+      const workspaceIds = (await stillOf(pg, losing, now)).map(({ workspaceId }) => workspaceId)
+      await noteDeleted(pg, workspaceIds, group.before)
+      for (const table of tables) metrics.rowsExpired(table, await days.deleteOf(table, { ...group, workspaceIds }))
+    }
+    for (const some of inPortions(expiring, workspacesPerMutation)) {
+      const still = await stillOf(pg, some, now)
+      if (still.length > 0) await deleteOldCopies(ch, still)
+    }
+    const rows = await deleteExpiredDays(context, await stillOf(pg, expiring, now))
     log.info({ rows }, 'deleted rows derived from expired days')
-    log.info({ rows: await expireSearch(context, expiring) }, 'deleted expired search terms')
+    log.info({ rows: await expireSearch(context, await stillOf(pg, expiring, now)) }, 'deleted expired search terms')
   }
   log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))
@@ -78,9 +86,25 @@ export async function expireData(context: JobContext): Promise<void> {
   try {
     await removeLateOfErased(context)
   } finally {
-    const workspaces = expiring.map(({ workspaceId: id, before }) => ({ id, before }))
-    await forEach(context, 'workspace', workspaces, ({ id, before }) => expirePeople(context, id, before))
+    const workspaces = expiring.map((one) => ({ ...one, id: one.workspaceId }))
+    await forEach(context, 'workspace', workspaces, async (one) => {
+      if ((await stillOf(pg, [one], now)).length > 0) await expirePeople(context, one.id, one.before)
+    })
   }
+}
+
+function expiringBy(before: number, workspaceIds: readonly number[]): Expiring[] {
+  return workspaceIds.map((workspaceId) => ({ workspaceId, before }))
+}
+
+/**
+ * Those whose rows may go by what the workspaces are now, asked before each step: a retention may be raised during the run, and
+ * old events imported then. Where it is noted that events went, all that was derived from them goes as well.
+ */
+async function stillOf(pg: Queryable, expiring: readonly Expiring[], now: number): Promise<Expiring[]> {
+  const ids = expiring.map(({ workspaceId }) => workspaceId)
+  const keptFrom = keptFromOf(await listWorkspacesAmong(pg, ids), now)
+  return expiring.filter(({ workspaceId, before }) => before <= (keptFrom.get(workspaceId) ?? Number.NEGATIVE_INFINITY))
 }
 
 /** Events and replays that were acknowledged before an erasure, and reached ClickHouse after it. */

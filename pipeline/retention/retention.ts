@@ -53,6 +53,12 @@ export function keptFromOf(
   )
 }
 
+/** A workspace, and the moment before which its rows are deleted. */
+export interface Expiring {
+  readonly workspaceId: number
+  readonly before: number
+}
+
 export interface ExpiryGroup {
   readonly before: number
   readonly workspaceIds: readonly number[]

@@ -289,6 +289,27 @@ test('a retention that is shortened during a run counts from the next one on, wh
   }
 })
 
+test('a retention that is raised during a run keeps what is not deleted by then', async () => {
+  const { pg, ch, close } = await freshStores()
+  try {
+    const make = async (plan: PlanKey) =>
+      (await pg.transaction((tx) => createWorkspace(tx, { name: 'w', timezone: 'UTC', plan }))).workspaceId
+    // No day is past the other's time.
+    const [workspaceId] = [await make('starter'), await make('scale')]
+    await pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 200 * dayMs)])
+    await insertEventRows(ch, [makeEventRow({ workspace_id: workspaceId, occurred_at: now - 40 * dayMs })])
+    const query = async <Row>(...asked: Parameters<typeof ch.query>) => {
+      const rows = await ch.query<Row>(...asked)
+      if (asked[0].includes('FROM merge(')) await setPlan(pg, workspaceId, 'scale')
+      return rows
+    }
+    await expireData({ ...context(), pg, ch: { ...ch, query } })
+    expect(await ch.query('SELECT id FROM events')).toHaveLength(1)
+  } finally {
+    await close()
+  }
+})
+
 test('a salt is deleted once its day began two days ago', async () => {
   const salt = Buffer.alloc(32, 7)
   const days = [-3, -2, -1, 0, 1].map((day) => new Date(now + day * dayMs).toISOString().slice(0, 10))

@@ -26,8 +26,9 @@ export async function eraseReplays(
   erasure: Erasure,
   { ofEvents, waits = true }: ErasedReplays = {},
 ): Promise<number> {
-  const { workspaceId, browsers, requestedAt } = erasure
-  const isEarlier = "received_at <= fromUnixTimestamp64Milli({requested_at:Int64}, 'UTC')"
+  const { workspaceId, browsers, requestedAt, aheadAfter } = erasure
+  const isEarlier = `(received_at <= fromUnixTimestamp64Milli({requested_at:Int64}, 'UTC')
+    OR received_at > fromUnixTimestamp64Milli({ahead_after:Int64}, 'UTC'))`
   const ofTimes = isOfTimes(browsers, `workspace_id = {workspace:UInt32} AND ${isEarlier}`)
   const isTheirs = [ofTimes.sql, ...(ofEvents === undefined ? [] : [`session IN (${ofEvents.sql})`])].join(' OR ')
   const found = await ch.query<{ session: number }>(
@@ -38,6 +39,7 @@ export async function eraseReplays(
       ...ofTimes.params,
       workspace: workspaceId,
       requested_at: requestedAt,
+      ahead_after: aheadAfter,
     },
     { isLong: true, deadlineMs },
   )
@@ -45,7 +47,12 @@ export async function eraseReplays(
     await ch.command(
       `ALTER TABLE replay_chunks DELETE WHERE workspace_id = {workspace:UInt32} AND ${isEarlier}
          AND session IN {sessions:Array(UInt64)} SETTINGS mutations_sync = ${waits ? 1 : 0}`,
-      { workspace: workspaceId, requested_at: requestedAt, sessions: some.map(({ session }) => session) },
+      {
+        workspace: workspaceId,
+        requested_at: requestedAt,
+        ahead_after: aheadAfter,
+        sessions: some.map(({ session }) => session),
+      },
       { deadlineMs },
     )
   }

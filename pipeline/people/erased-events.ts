@@ -56,8 +56,13 @@ export async function eventsOf(pg: Queryable, ch: Pick<ClickHouse, 'query'>, era
   }
 }
 
-/** Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered. */
-function eventsBy({ workspaceId, emailHash, browsers, requestedAt }: Erasure): BoundSql {
+const receivedMs = `(${eventMs} + receive_delay_ms)`
+
+/**
+ * Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered, by
+ * a clock that may be right.
+ */
+function eventsBy({ workspaceId, emailHash, browsers, requestedAt, aheadAfter }: Erasure): BoundSql {
   const times = timesIn(browsers, 'browser_times')
   const inTimes = `id IN (
     SELECT id FROM (SELECT id, visitor, occurred_at FROM events WHERE workspace_id = {workspace:UInt32}) AS known
@@ -69,8 +74,14 @@ function eventsBy({ workspaceId, emailHash, browsers, requestedAt }: Erasure): B
   ]
   return {
     sql: `workspace_id = {workspace:UInt32} AND (${theirs.join(' OR ') || '0'})
-      AND ${eventMs} + receive_delay_ms <= {requested_at:Int64}`,
-    params: { workspace: workspaceId, email_hash: emailHash ?? '0', requested_at: requestedAt, ...times.params },
+      AND (${receivedMs} <= {requested_at:Int64} OR ${receivedMs} > {ahead_after:Int64})`,
+    params: {
+      workspace: workspaceId,
+      email_hash: emailHash ?? '0',
+      requested_at: requestedAt,
+      ahead_after: aheadAfter,
+      ...times.params,
+    },
   }
 }
 

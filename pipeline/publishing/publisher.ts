@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Postgres } from '../../postgres/client.ts'
+import { bringBackTimes } from '../../postgres/tables/posts/bring-back-times.ts'
 import {
   type ClaimedTarget,
   claimTargets,
@@ -114,6 +115,7 @@ export function startPublisher(options: PublisherOptions): Publisher {
     const room = publishAtOnceMax - underWay.size
     const taken = await pg.transaction((tx) => takeDuePosts(tx, duePostsEach))
     if (room === 0) return false
+    await bringBackTimes(pg, publishLeaseMs)
     const claimed = await claimTargets(pg, {
       holder,
       leaseMs: publishLeaseMs,

@@ -230,6 +230,7 @@ test('an erased person’s sessions are deleted whole, and chunks that came late
     emailHash: null,
     browsers,
     requestedAt: now,
+    aheadAfter: now + 60 * minute,
     places: null,
     clearedVersion: null,
     isRepaired: false,

@@ -208,3 +208,18 @@ test('a clock that ran three days ahead, and is right again, keeps no click from
   await look()
   expect(countsOf(await told())).toEqual({ [link]: [1] })
 })
+
+test('an endpoint that a clock which ran ahead has dated is told of clicks from now on', async () => {
+  await stores.pg.query(`UPDATE webhook_endpoints SET status = 'disabled'`)
+  await stores.pg.query('DELETE FROM told_clicks')
+  const link = await makeLink()
+  const endpoint = await register()
+  const now = Date.now()
+  clock.set(now)
+  const ahead = new Date(now + 3 * dayMs)
+  await stores.pg.query('UPDATE webhook_endpoints SET updated_at = $2 WHERE id = $1', [endpoint, ahead])
+  await look()
+  await store({ nth: 0, at: now + 1_000, link, visitor: 1, lease: 12 })
+  await nextLook()
+  expect(countsOf(await told())[link]).toEqual([1])
+})

@@ -274,6 +274,23 @@ test('an endpoint has its turn, though a clock that ran ahead has ended the one 
   expect(receiver.received).toHaveLength(1)
 })
 
+test('a delivery that a clock which ran ahead has put off is sent once the clock is right', async () => {
+  const { id } = await register(receiver.url)
+  const leaseUntil = (until: string) =>
+    stores.pg.query(`UPDATE webhook_endpoints SET leased_until = ${until} WHERE id = $1`, [id])
+  await leaseUntil(`now() + interval '20 seconds'`)
+  await makeLink()
+  await vi.waitFor(async () => {
+    const putOff = await stores.pg.query(
+      `UPDATE webhook_deliveries SET next_attempt_at = now() + interval '3 days' WHERE webhook_endpoint_id = $1 RETURNING id`,
+      [id],
+    )
+    expect(putOff).toHaveLength(1)
+  }, patience)
+  await leaseUntil('NULL')
+  await untilReceived(1)
+})
+
 test('a turn that ends very many deliveries stops with its process, and the next turn goes on', async () => {
   const { id } = await register(receiver.url)
   // No sender takes the turn.

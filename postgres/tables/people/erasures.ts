@@ -1,7 +1,9 @@
 /** Erasures of people: what Postgres holds goes at once, with the order to remove the events (pipeline/people/erase.ts). */
+import { clocksApartMaxMs } from '../../../schemas/limits/store-limits.ts'
 import type { Queryable } from '../../client.ts'
-import { milliseconds } from '../../clock.ts'
+import { intervalOf, milliseconds } from '../../clock.ts'
 import { columnsOf } from '../../columns-of.ts'
+import { isTooFarAhead } from '../../leasing.ts'
 import type { BuildDay } from '../figures/figure-builds.ts'
 import { forgetToldConversions } from '../messages/conversion-messages.ts'
 import { forgetOutbox } from '../webhooks/outbox.ts'
@@ -29,6 +31,8 @@ export interface Erasure {
   readonly emailHash: string | null
   readonly browsers: readonly ErasedBrowser[]
   readonly requestedAt: number
+  /** Only a clock that runs ahead gives a later time of receipt, as of now: it may have been before the order. */
+  readonly aheadAfter: number
   /** Null: not looked up yet. */
   readonly places: readonly ErasedPlace[] | null
   /** A version of the fold from when no event was left; null: some may be. Not null: `places` isn't either. */
@@ -114,7 +118,8 @@ export async function forgetConversions(
 
 const columns = `id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
   cleared_version AS "clearedVersion", is_repaired AS "isRepaired", days_left AS "daysLeft",
-  ${milliseconds('requested_at')} AS "requestedAt"`
+  ${milliseconds('requested_at')} AS "requestedAt",
+  ${milliseconds(`now() + ${intervalOf(String(clocksApartMaxMs))}`)} AS "aheadAfter"`
 
 /**
  * The one to do next: never tried, or tried the longest ago; the oldest of several. One that may have deleted rows of
@@ -230,7 +235,7 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly ErasableRow[
     `DELETE FROM inbox USING erasures, unnest($1::bigint[], $2::int[], $3::bigint[], $4::numeric[], $5::text[])
        AS given (id, workspace, at, hash, row_visitor)
      WHERE inbox.event_id = given.id AND erasures.workspace_id = given.workspace
-       AND inbox.received_at <= erasures.requested_at
+       AND (inbox.received_at <= erasures.requested_at OR ${isTooFarAhead('inbox.received_at', 'now()', 0)})
        AND (erasures.email_hash = given.hash OR ((given.hash IS NULL OR erasures.email_hash IS NULL) AND EXISTS (
          SELECT FROM jsonb_to_recordset(erasures.browsers) AS time (visitor text, ${timeColumns})
          WHERE visitor = given.row_visitor AND ${isWithin('given.at', 'given.id')})))

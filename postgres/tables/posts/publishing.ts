@@ -14,11 +14,9 @@
  * Each is one transaction, so a process may die between any two. The lease expires, and another process continues from `sent_at`.
  * Held by test/crash/kill-publishing.test.ts.
  */
-import { publishWaitMaxMs } from '../../../schemas/limits/publish-limits.ts'
 import type { PostStatus } from '../../../schemas/resources/post.ts'
 import type { Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
-import { isPast, isTooFarAhead } from '../../leasing.ts'
 
 /** A target and the process that has claimed it. */
 export interface Claim {
@@ -105,7 +103,7 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
        SELECT t.id, next_attempt_at, social_account_id, a.workspace_id, platform, ${hasMediaSql} AS has_media
        FROM post_targets t JOIN social_accounts a ON a.id = social_account_id JOIN posts p ON p.id = post_id
        WHERE t.status = 'publishing' AND next_attempt_at <= now() AND t.id <> ALL ($7::bigint[])
-         AND (coalesce(${isPast('held_until', 'now()', publishWaitMaxMs)}, true) OR p.scheduled_at < now() - ${intervalOf('$9')})
+         AND (coalesce(held_until <= now(), true) OR p.scheduled_at < now() - ${intervalOf('$9')})
      ), uploads AS (
        SELECT DISTINCT ON (social_account_id) id FROM due
        WHERE has_media AND social_account_id NOT IN (SELECT social_account_id FROM uploading)
@@ -214,8 +212,7 @@ export async function retryTarget(
 
 export async function holdAccount(q: Queryable, accountId: number, holdMs: number): Promise<void> {
   await q.query(
-    `UPDATE social_accounts SET held_until = greatest(clock_timestamp() + ${intervalOf('$2')},
-       CASE WHEN NOT ${isTooFarAhead('held_until', 'now()', publishWaitMaxMs)} THEN held_until END) WHERE id = $1`,
+    `UPDATE social_accounts SET held_until = greatest(held_until, clock_timestamp() + ${intervalOf('$2')}) WHERE id = $1`,
     [accountId, holdMs],
   )
 }

@@ -2,7 +2,7 @@
  * The queue of webhooks: turns outbox events into deliveries, leases an endpoint's turn to one process at a time, and
  * records the results of attempts. Times are those of Postgres, so that all processes agree on what is due.
  */
-import { webhookLeaseMs, webhookRetryAfterMaxMs } from '../../../schemas/limits/webhook-limits.ts'
+import { webhookLeaseMs, webhookRetryAfterMaxMs, webhookWaitMaxMs } from '../../../schemas/limits/webhook-limits.ts'
 import type { Postgres, Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
 import { isPast, isTooFarAhead } from '../../leasing.ts'
@@ -63,6 +63,12 @@ export function takeTurns(q: Queryable, holder: string, leaseMs: number, max: nu
          AND (endpoint.deleted_at IS NOT NULL
            OR (SELECT min(next_attempt_at) FROM webhook_deliveries
                WHERE webhook_endpoint_id = endpoint.id AND status = 'pending') <= now()
+           OR ${isTooFarAhead(
+             `(SELECT max(next_attempt_at) FROM webhook_deliveries
+               WHERE webhook_endpoint_id = endpoint.id AND status = 'pending')`,
+             'now()',
+             webhookWaitMaxMs,
+           )}
            OR (endpoint.status = 'disabled' AND (
              SELECT true FROM webhook_deliveries
              WHERE webhook_endpoint_id = endpoint.id AND status = 'pending' AND NOT by_hand ORDER BY next_attempt_at LIMIT 1)))
@@ -102,13 +108,16 @@ export interface DueDelivery {
 
 /** The longest due first. @param except deliveries that are under way, or not yet written down */
 export function listDue(q: Queryable, { endpointId, state }: Turn, except: readonly number[], max: number) {
+  // Apart: joined by OR, the index would be read through all that isn't due.
+  const dueBy = (isDue: string) =>
+    `(SELECT id FROM webhook_deliveries WHERE webhook_endpoint_id = $1 AND status = 'pending' AND ${isDue}
+      AND id <> ALL ($2::bigint[]) AND (by_hand OR $4) ORDER BY next_attempt_at, id LIMIT $3)`
   return q.query<DueDelivery>(
     `SELECT delivery.id, delivery.event_id AS "eventId", delivery.event_type AS "eventType",
        delivery.workspace_id AS "workspaceId", retry_step AS "retryStep", attempt_count AS "attemptCount", by_hand AS "isByHand",
        outbox.created_at AS "createdAt", outbox.object::text AS object
-     FROM webhook_deliveries AS delivery LEFT JOIN outbox USING (event_id)
-     WHERE webhook_endpoint_id = $1 AND delivery.status = 'pending' AND next_attempt_at <= now()
-       AND delivery.id <> ALL ($2::bigint[]) AND (by_hand OR $4)
+     FROM (${dueBy('next_attempt_at <= now()')} UNION ALL ${dueBy(isTooFarAhead('next_attempt_at', 'now()', webhookWaitMaxMs))}) AS due
+     JOIN webhook_deliveries AS delivery USING (id) LEFT JOIN outbox USING (event_id)
      ORDER BY next_attempt_at, delivery.id LIMIT $3`,
     [endpointId, except, max, state === 'enabled'],
   )

@@ -73,6 +73,11 @@ test('an account is connected once its token is right, publishes, and is connect
   await row.filter({ hasText: 'expired: <img src=x' }).waitFor()
   expect(await page.locator('main img[src="x"]').count()).toBe(0)
   await look(page, 'accounts', section)
+  // Its name is there, too, however much the platform says.
+  await stores.pg.query('UPDATE social_accounts SET health_message = $2 WHERE id = $1', [id, 'It is over. '.repeat(30)])
+  await page.reload()
+  await row.filter({ hasText: 'expired: It is over' }).waitFor()
+  expect(await row.locator('.name').evaluate(({ clientWidth }) => clientWidth)).toBeGreaterThan(150)
   // The network stands behind the name, also where there is little room.
   await page.setViewportSize({ width: 320, height: 900 })
   const isWhole = () => row.locator('.name').evaluate((name) => name.scrollWidth <= name.clientWidth)

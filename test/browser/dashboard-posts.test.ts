@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import {
   askAnew,
+  goBy,
   goWithin,
   holdRequests,
   list,
@@ -446,6 +447,24 @@ test('posting times are set by keys, and posts take the free ones: from the list
   await look(page, 'free-times')
   await page.click(`[data-day="${next}"] .chip.free`)
   expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${next}T${time}`)
+})
+
+test('an answer about the queue leads nobody back who went to another page meanwhile', async (context) => {
+  await ask('PATCH', '/v1/posting-times', { times: [{ weekday: 1, time: '09:00' }] })
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  await ask('POST', '/v1/posts', { title: 'Quiet', base_caption: 'c', social_account_ids: [account] })
+  const page = await signIn(context, '/dashboard/posts?view=week&day=2040-01-01')
+  await page.click('.chip:has-text("Quiet")')
+  const letGo = await holdRequests(page, '**/queue')
+  await page.click('dialog >> text=Add to queue')
+  await page.keyboard.press('Escape')
+  await goBy(page, 'l')
+  await page.waitForSelector(list('Links'))
+  const answered = page.waitForResponse('**/queue')
+  letGo()
+  await (await answered).finished()
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))')
+  expect(new URL(page.url()).pathname).toBe('/dashboard/links')
 })
 
 async function writeForLater(page: Page, title: string, platform: string): Promise<void> {

@@ -102,3 +102,22 @@ test('a contributor writes a draft and asks for approval; the owner sees the cou
     null,
   ])
 })
+
+test('a reason that is being written stays as the post is approved by somebody else, and sending it says so', async (context) => {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const writer = await makeMember(mine, 'contributor')
+  const post = { title: 'Kept', base_caption: 'C', social_account_ids: [account], scheduled_at: '2099-05-04T09:00:00Z' }
+  const made = (await writer.ask('POST', '/posts', post)).body as { id: number }
+  await writer.ask('POST', `/posts/${made.id}/submit`)
+  const page = await signIn(context, '/dashboard/posts?review=waiting')
+  await page.click('summary:has-text("Kept")')
+  await page.click('button:text-is("Send back")')
+  await page.fill('dialog textarea', 'Shorter')
+  await ask('POST', `/v1/posts/${made.id}/schedule`, { scheduled_at: post.scheduled_at })
+  const read = page.waitForResponse(`**/api/v1/posts/${made.id}`)
+  await askAnew(page)
+  await read
+  expect(await page.inputValue('dialog textarea')).toBe('Shorter')
+  await page.click('dialog button:text-is("Send back")')
+  await page.waitForSelector('dialog [role="alert"]')
+})

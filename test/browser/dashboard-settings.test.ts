@@ -45,7 +45,7 @@ test('another workspace is added by keyboard, waits for its first event, and the
   await page.keyboard.press('Enter')
   await page.focus('dialog [name="name"]')
   await page.keyboard.type('Second site')
-  await look(page, 'workspace-form')
+  await look(page, 'new-workspace-form')
   await page.focus('dialog [name="name"]')
   await page.keyboard.press('Enter')
   await page.waitForSelector('.install')

@@ -2,6 +2,7 @@
 import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
+import { createDemo, markDemoFilled } from '../../postgres/tables/workspaces/demo-workspaces.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import {
   askAnew,
@@ -10,7 +11,6 @@ import {
   holdRequests,
   list,
   look,
-  playwrightWithinMs,
   setUpDashboard,
   violations,
   withoutPolls,
@@ -69,12 +69,20 @@ test('while ClickHouse is away the pages say so, keep the last figures, and go o
   expect(await page.$('.failure')).toBeNull()
 })
 
-test('the demo button fills a workspace, goes there, and leads back', async (context) => {
+// Its data: test/integration/demo-workspace.test.ts. A filled demo is used again.
+test('the demo button goes to the filled workspace, and the choice leads back', async (context) => {
+  const [owner] = await stores.pg.query<{ email: string }>('SELECT email FROM owners WHERE id = $1', [mine.ownerId])
+  const wanted = { name: 'Demo', timezone: 'UTC', plan: 'growth', ownerEmail: owner!.email } as const
+  const demo = await stores.pg.transaction((tx) => createDemo(tx, wanted))
+  await markDemoFilled(stores.pg, demo)
+  const visit = { workspace_id: demo, occurred_at: Date.now() - 3_600_000 }
+  await insertEventRows(
+    stores.ch,
+    [1, 2].map((visitor) => makeEventRow({ ...visit, visitor })),
+  )
   const page = await signIn(context)
   await page.click('text=Fill a demo workspace')
   const workspaces = page.getByLabel('Workspace')
-  // The page itself waits longer for this than for anything else.
-  await workspaces.waitFor({ timeout: 2 * playwrightWithinMs })
   await expect.poll(() => workspaces.locator('option:checked').textContent()).toBe('Demo')
   await page.waitForSelector('text=figures are being computed')
   expect(await page.$('pre')).toBeNull()

@@ -29,10 +29,16 @@ export function Accounts({ timezone }: { timezone: string }) {
   const platforms: readonly Platform[] = signIns?.platforms ?? []
   /** Until then a form might change under the hand that fills it. */
   const isKnown = signIns !== undefined || unknown !== undefined || !may('workspace:manage')
+  /** Whoever opened a form since the press stays with it. */
+  const isAwaited = {
+    get current() {
+      return isThere.current && document.querySelector('dialog[open]') === null
+    },
+  }
   const renew = async (account: Account) => {
     if (!platforms.includes(account.platform)) return setForm({ renewed: account })
     setMade(undefined)
-    done(await leaveForSignIn({ platform: account.platform, renews: account.id }, isThere))
+    done(await leaveForSignIn({ platform: account.platform, renews: account.id }, isAwaited))
   }
   return (
     <Panel

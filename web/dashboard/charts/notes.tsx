@@ -67,7 +67,7 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
       )}
       {isLeftOut && (
         <p class="note" role="status">
-          The note is kept for {noteTime(kept.note)}, which this range doesn’t have.
+          The note is saved for {noteTime(kept.note)}, which is outside this range.
         </p>
       )}
       {edited && (

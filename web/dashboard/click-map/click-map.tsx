@@ -121,7 +121,7 @@ function Remarks({ has_more, cut_page_views, cut_clicks, page }: ClickMap) {
       )}
       {cut_clicks > 0 && (
         <p class="note">
-          {number(cut_clicks)} more clicks aren’t counted: of one page view the first {number(clickMapViewClicksMax)}{' '}
+          {number(cut_clicks)} more clicks aren’t counted: only the first {number(clickMapViewClicksMax)} of a page view
           are.
         </p>
       )}

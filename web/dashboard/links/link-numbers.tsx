@@ -5,7 +5,7 @@ import { Failure } from '../parts/failure.tsx'
 import { number, percent, revenueText } from '../parts/format.ts'
 import type { Workspace } from '../requests/answers.ts'
 import { useAnswer } from '../requests/query.ts'
-import { choices } from '../view/filter-values.ts'
+import { choices, countryName } from '../view/filter-values.ts'
 import { ClickDays } from './click-days.tsx'
 import { visitorsOf } from './link-settings.tsx'
 import { QrCode } from './qr-code.tsx'
@@ -39,7 +39,7 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
             </section>
             <Clicks
               title="Countries"
-              rows={lists.countries.map(({ country, clicks: n }) => [countryName(country), n])}
+              rows={lists.countries.map(({ country, clicks: n }) => [countryName(country || 'unknown'), n])}
             />
             {(answer.targets.length > 0 || lists.targets.some(({ destination_url: url }) => url !== null)) && (
               <Clicks
@@ -127,9 +127,4 @@ function Clicks({ title, rows }: ClicksProps) {
       </ul>
     </section>
   )
-}
-
-/** In the browser's language. */
-function countryName(code: string): string {
-  return (code && new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' }).of(code)) || 'Unknown'
 }

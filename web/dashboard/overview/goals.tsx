@@ -38,7 +38,7 @@ export function Goals({ view, add }: GoalsProps) {
       {answer?.rows.length === 0 && (
         <p class="empty">
           A goal is what visitors should do: view a page, such as the thanks after an order, or cause an event, such as
-          a sign-up. Here stand who did, how often, and their share of all visitors.
+          a sign-up. The list has who did it, how often, and their share of all visitors.
         </p>
       )}
       <div class="figures">

@@ -118,23 +118,32 @@ export function ConfirmWrite({ write, done, ...question }: ConfirmWriteProps) {
   return <Confirm {...question} refusal={refusal} isSending={isSending} confirmed={confirmed} />
 }
 
-interface RemovalProps extends DialogProps {
+interface ConfirmOnceProps extends DialogProps {
   readonly verb: string
-  /** Its own. */
-  readonly path: string
+  write(): Promise<Sent<unknown>>
   done(sent: Sent<unknown>): void
 }
 
-/** Asks before one of a list goes, and stays until the list is without it. The list says why that was refused. */
-export function Removal({ path, close, done, ...question }: RemovalProps) {
+/** Asks before one request is sent, and closes with its answer. Whoever asks says why it was refused. */
+export function ConfirmOnce({ write, close, done, ...question }: ConfirmOnceProps) {
   const closeThis = useWhileOpen(close)
   const [isSending, setSending] = useState(false)
   const confirmed = async () => {
     setSending(true)
-    done(await remove(path))
+    done(await write())
     closeThis()
   }
   return <Confirm {...question} close={close} isSending={isSending} confirmed={confirmed} />
+}
+
+interface RemovalProps extends Omit<ConfirmOnceProps, 'write'> {
+  /** Its own. */
+  readonly path: string
+}
+
+/** Asks before one of a list goes, and stays until the list is without it. */
+export function Removal({ path, ...question }: RemovalProps) {
+  return <ConfirmOnce {...question} write={() => remove(path)} />
 }
 
 interface FormDialogProps<Made> extends DialogProps {

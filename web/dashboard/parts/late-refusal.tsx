@@ -12,7 +12,8 @@ export function tellLateRefusal(title: string, refusal: string): void {
 export function LateRefusal() {
   const [text, setText] = useState('')
   useLayoutEffect(() => {
-    show = setText
+    // One that nobody has closed yet stays before the next.
+    show = (next) => setText((before) => (before === '' || before === next ? next : `${before}. ${next}`))
   }, [])
   if (text === '') return null
   return (

@@ -50,7 +50,9 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
       <button type="button" aria-disabled={cursors.length === 0} onClick={() => goTo(cursors.slice(0, -1))}>
         Newer
       </button>
-      <span class="label">{isPastEnd ? 'Nothing is older' : `Page ${cursors.length + 1}`}</span>
+      <span class="label" role="status">
+        {isPastEnd ? 'Nothing is older' : `Page ${cursors.length + 1}`}
+      </span>
       <button type="button" aria-disabled={last === undefined} onClick={goOn}>
         Older
       </button>

@@ -35,13 +35,13 @@ export function Feeds({ timezone, close }: FeedsProps) {
             <span class="name">
               <bdi>{feed.title || feed.url}</bdi> <span class="label">{stateOf(feed, timezone)}</span>
             </span>
+            {may('posts:write') && (feed.mode === 'draft' || may('posts:publish')) && (
+              <FeedButtons feed={feed} done={done} edit={() => edit(feed)} remove={() => remove(feed)} />
+            )}
             {feed.last_error !== null && (
               <p class="bad">
                 <bdi>{feed.last_error}</bdi>
               </p>
-            )}
-            {may('posts:write') && (feed.mode === 'draft' || may('posts:publish')) && (
-              <FeedButtons feed={feed} done={done} edit={() => edit(feed)} remove={() => remove(feed)} />
             )}
           </li>
         ))}
@@ -80,23 +80,32 @@ interface ButtonsProps {
   remove(): void
 }
 
-function FeedButtons({ feed: { id, status }, done, edit, remove }: ButtonsProps) {
+function FeedButtons({ feed: { id, title, url, status }, done, edit, remove }: ButtonsProps) {
   const isActive = status === 'active'
+  const nameOf = (verb: string) => `${verb}: ${title || url}`
   const set = async (to: 'active' | 'paused') => done(await send('PATCH', `/feeds/${id}`, { status: to }))
   return (
     <span class="controls">
       {isActive && (
-        <button type="button" onClick={async () => done(await send('POST', `/feeds/${id}/check`))}>
+        <button
+          type="button"
+          aria-label={nameOf('Check now')}
+          onClick={async () => done(await send('POST', `/feeds/${id}/check`))}
+        >
           Check now
         </button>
       )}
-      <button type="button" onClick={() => set(isActive ? 'paused' : 'active')}>
+      <button
+        type="button"
+        aria-label={nameOf(isActive ? 'Pause' : 'Resume')}
+        onClick={() => set(isActive ? 'paused' : 'active')}
+      >
         {isActive ? 'Pause' : 'Resume'}
       </button>
-      <button type="button" onClick={edit}>
+      <button type="button" aria-label={nameOf('Change')} onClick={edit}>
         Change
       </button>
-      <button type="button" class="danger" onClick={remove}>
+      <button type="button" class="danger" aria-label={nameOf('Delete')} onClick={remove}>
         Delete
       </button>
     </span>

@@ -2,21 +2,23 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PostStatus, PostWithPerformance } from '../../../schemas/resources/post.ts'
 import { AccountName, useHandles } from '../accounts/account-names.tsx'
-import { Confirm } from '../parts/dialog.tsx'
+import { ConfirmOnce } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Failure, Refusal } from '../parts/failure.tsx'
 import { number, revenueText, time } from '../parts/format.ts'
+import { useIsOpen } from '../parts/use-is-open.ts'
 import type { Workspace } from '../requests/answers.ts'
 import { type Asked, type Sent, send, useAnswer } from '../requests/query.ts'
 import { useRefusal } from '../requests/use-refusal.ts'
 import { may } from '../shell/may.ts'
 import { FeedName } from './feeds.tsx'
+import { OnNetwork, wordsOf } from './network-figures.tsx'
 import { CommentResult } from './post-comment.tsx'
 import { isBegun, type Post, partsIn } from './post-draft.ts'
 import { type Duplicate, duplicate } from './post-duplicate.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
-import { ReviewButtons, ReviewState } from './post-review.tsx'
+import { ReviewButtons, ReviewState, SendBack } from './post-review.tsx'
 import type { Made } from './post-saving.ts'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
 import { PartShown, Parts } from './post-thread.tsx'
@@ -35,8 +37,8 @@ export interface PostProps {
 export interface OpenedProps extends PostProps {
   /** It has a place in the queue: the moment at which it goes out. */
   queued?(at: string): void
-  /** Whether an editor is open in it: then it stays, whatever becomes of the list around it. */
-  keep(isEdited: boolean): void
+  /** Whether somebody writes in it: then it stays, whatever becomes of the list around it. */
+  keep(isWritten: boolean): void
   /** It is archived or deleted, before the list is read anew. */
   left?(): void
 }
@@ -67,15 +69,18 @@ function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedPro
   const [isDeleting, setDeleting] = useState(false)
   const [copy, setCopy] = useState<Duplicate>()
   const { refusal, done: showOutcome } = useRefusal()
+  const isThere = useIsOpen()
   /** As the last write from here left it: it counts until that is read, as an editor may be opened before. */
   const [made, setMade] = useState<Made>()
   const post = made !== undefined && made.updated_at > read.updated_at ? { ...read, ...made } : read
   const seenAt: string = post.updated_at
-  const isEdited = edited !== undefined
+  /** The version that is sent back: the one that was shown when somebody began to write why. */
+  const [returned, sendBack] = useState<string>()
+  const isWritten = edited !== undefined || returned !== undefined
   useEffect(() => {
-    keep(isEdited)
+    keep(isWritten)
     return () => keep(false)
-  }, [isEdited])
+  }, [isWritten])
   const done = (sent: Sent<unknown>) => {
     if ('made' in sent) setMade(sent.made as Post)
     showOutcome(sent)
@@ -87,9 +92,7 @@ function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedPro
     done(sent)
     if (path === 'archive' && 'made' in sent) left?.()
   }
-  const deleteIt = async () => {
-    const sent = await send('DELETE', `/posts/${post.id}?updated_at=${encodeURIComponent(seenAt)}`)
-    setDeleting(false)
+  const deleted = (sent: Sent<unknown>) => {
     done(sent)
     if ('made' in sent) left?.()
   }
@@ -98,11 +101,13 @@ function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedPro
     done(sent)
     if ('refusal' in sent) return
     setAdded({ before: post, queued: sent.made })
-    queued?.(sent.made.scheduled_at!)
+    // Who closed it, or went to another page, stays there.
+    if (isThere.current) queued?.(sent.made.scheduled_at!)
   }
   const closeForm = (made?: Made) => {
     edit(undefined)
-    setCopy(undefined)
+    // One that was made while another post was edited is still to be told of.
+    setCopy((before) => (before?.post.id === edited?.id ? undefined : before))
     if (made?.id === read.id) setMade(made)
   }
   const makeCopy = async () => {
@@ -141,7 +146,8 @@ function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedPro
           Try again
         </button>
       )}
-      <ReviewButtons post={post} seenAt={seenAt} timezone={timezone} done={done} />
+      <ReviewButtons post={post} seenAt={seenAt} timezone={timezone} done={done} sendBack={() => sendBack(seenAt)} />
+      {returned !== undefined && <SendBack id={post.id} seenAt={returned} close={() => sendBack(undefined)} />}
       {mayPublish && queueable.includes(post.status) && (
         <QueueButton
           queue={queue}
@@ -172,9 +178,15 @@ function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedPro
         </button>
       )}
       {isDeleting && (
-        <Confirm title="Delete this post" verb="Delete" close={() => setDeleting(false)} confirmed={deleteIt}>
+        <ConfirmOnce
+          title="Delete this post"
+          verb="Delete"
+          close={() => setDeleting(false)}
+          write={() => send('DELETE', `/posts/${post.id}?updated_at=${encodeURIComponent(seenAt)}`)}
+          done={deleted}
+        >
           <bdi>{post.title}</bdi> is deleted for good. Its media and links stay.
-        </Confirm>
+        </ConfirmOnce>
       )}
       <Refusal text={refusal} />
       {copy && (
@@ -252,30 +264,6 @@ function Detail({ answer, failure, workspace }: Asked<PostWithAll> & { readonly 
         ]}
       />
     </>
-  )
-}
-
-const counted = { likes: 'like', comments: 'comment', shares: 'share', views: 'view' } as const
-type Counts = Readonly<Record<keyof typeof counted, number | null>>
-
-/** `7 likes`, `1 comment`: what a network says. */
-export function wordsOf(counts: Counts): string[] {
-  return Object.entries(counted).flatMap(([name, one]) => {
-    const count = counts[name as keyof Counts]
-    return count === null ? [] : [`${number(count)} ${count === 1 ? one : name}`]
-  })
-}
-
-type Engagement = NonNullable<PostWithAll['targets'][number]['engagement']>
-
-function OnNetwork({ engagement, timezone }: { engagement: Engagement; timezone: string }) {
-  const { read_at, gone_at } = engagement
-  const words = [...wordsOf(engagement), ...(gone_at === null ? [] : ['no longer there'])]
-  const at = gone_at ?? read_at
-  return (
-    <span class="label" title={at === null ? undefined : `As of ${time(at, timezone)}`}>
-      {words.join(', ')}
-    </span>
   )
 }
 

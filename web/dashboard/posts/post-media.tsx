@@ -3,6 +3,7 @@ import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MediaAsset, MediaUsage } from '../../../schemas/resources/media.ts'
 import { forgetChosen } from '../parts/forget-chosen.ts'
+import { number } from '../parts/format.ts'
 import { send, useAnswer } from '../requests/query.ts'
 import { addressOf } from '../shell/shared-page.ts'
 
@@ -169,7 +170,7 @@ function Stored({ isAsked }: { isAsked: boolean }) {
   )
 }
 
-const inGigabytes = (bytes: number) => (bytes / 1e9).toLocaleString('en', { maximumFractionDigits: 2 })
+const inGigabytes = (bytes: number) => number(Math.round(bytes / 1e7) / 100)
 
 interface AltTextOfFile {
   readonly typed: string

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { PostPreview } from '../../../schemas/resources/post.ts'
+import { number } from '../parts/format.ts'
 import { fetchOnce } from '../requests/query.ts'
 import type { Draft, SentDraft } from './post-draft.ts'
 
@@ -64,7 +65,7 @@ export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, ch
   }
   return (
     <section aria-label="Preview">
-      <ul class="previews" aria-live="polite">
+      <ul class="previews">
         {platforms.map(({ platform, thread, character_limit: limit, ...first }) => (
           <li key={platform}>
             <h3>
@@ -127,7 +128,7 @@ interface CountProps {
 function Count({ character_count: count, character_limit: limit, children }: CountProps) {
   return (
     <span class={count > limit ? 'bad' : 'label'}>
-      {count} of {limit}
+      {number(count)} of {number(limit)}
       {children}
     </span>
   )
@@ -136,7 +137,7 @@ function Count({ character_count: count, character_limit: limit, children }: Cou
 /** Errors stand in the way; warnings are worth a look. */
 function Issues({ issues }: { issues: Preview['issues'] }) {
   return (
-    <ul>
+    <ul aria-live="polite">
       {issues.map(({ loc, code, severity, message, social_account_id }) => (
         <li key={`${loc} ${code} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
           {severity}: <bdi>{message}</bdi>

@@ -1,5 +1,4 @@
 /** Approval of posts: asked for by whoever may not schedule, given by a schedule, or refused with a note. */
-import { useState } from 'preact/hooks'
 import { isArchive } from '../parts/archive-tabs.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { time } from '../parts/format.ts'
@@ -39,12 +38,12 @@ export function ReviewState({ post: { review }, timezone }: ReviewProps) {
 interface ReviewButtonsProps extends ReviewProps {
   readonly seenAt: string
   done(sent: Sent<unknown>): void
+  /** Opens the form that says why. */
+  sendBack(): void
 }
 
 /** Shown for drafts alone. @param seenAt `updated_at` of the post as it is shown. @param done shows why a call was refused */
-export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsProps) {
-  /** The version that is sent back: the one that was shown when somebody began to write. */
-  const [returned, setReturned] = useState<string>()
+export function ReviewButtons({ post, seenAt, timezone, done, sendBack }: ReviewButtonsProps) {
   const { id, scheduled_at } = post
   if (post.status !== 'draft') return null
   const call = async (path: string, body?: object) => done(await send('POST', `/posts/${id}/${path}`, body))
@@ -72,27 +71,33 @@ export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsPro
           Approve
         </button>
       )}
-      <button type="button" aria-label={`Send back: ${post.title}`} onClick={() => setReturned(seenAt)}>
+      <button type="button" aria-label={`Send back: ${post.title}`} onClick={sendBack}>
         Send back
       </button>
-      {returned !== undefined && (
-        <FormDialog
-          title="Send the post back"
-          verb="Send back"
-          close={() => setReturned(undefined)}
-          submit={(data) => {
-            // Forms send line ends as CR LF.
-            const note = String(data.get('note')).replaceAll('\r\n', '\n') || null
-            return send('POST', `/posts/${id}/return`, { note, updated_at: returned })
-          }}
-        >
-          <label>
-            What is to change
-            <textarea name="note" rows={3} maxLength={500} />
-          </label>
-        </FormDialog>
-      )}
     </>
+  )
+}
+
+interface SendBackProps {
+  readonly id: number
+  readonly seenAt: string
+  close(): void
+}
+
+/** Stays while somebody writes, though the post doesn't wait any more: the API says so. */
+export function SendBack({ id, seenAt, close }: SendBackProps) {
+  const submit = (data: FormData) => {
+    // Forms send line ends as CR LF.
+    const note = String(data.get('note')).replaceAll('\r\n', '\n') || null
+    return send('POST', `/posts/${id}/return`, { note, updated_at: seenAt })
+  }
+  return (
+    <FormDialog title="Send the post back" verb="Send back" close={close} submit={submit}>
+      <label>
+        What is to change
+        <textarea name="note" rows={3} maxLength={500} />
+      </label>
+    </FormDialog>
   )
 }
 

@@ -1,6 +1,6 @@
 /** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
 import { Fragment } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListedPost } from '../../../schemas/resources/post.ts'
 import type { PostingTimes } from '../../../schemas/resources/posting-times.ts'
 import { AccountName, type Handles, useHandles } from '../accounts/account-names.tsx'
@@ -15,7 +15,8 @@ import type { PageProps } from '../shell/lazy-page.tsx'
 import { may } from '../shell/may.ts'
 import { isDay } from '../view/address.ts'
 import { Feeds } from './feeds.tsx'
-import { OpenedPost, type OpenedProps, type PostProps, tones, wordsOf } from './post-details.tsx'
+import { wordsOf } from './network-figures.tsx'
+import { OpenedPost, type OpenedProps, type PostProps, tones } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
@@ -45,9 +46,9 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const queue = { known: times, setUp: () => setUp(true) }
   const common = { workspace, queue }
   const place = useRef<HTMLElement>(null)
-  // The button that opens the form gives way to it.
-  useEffect(() => {
-    if (written && !document.activeElement?.matches('button')) place.current?.querySelector('input')?.focus()
+  // The form stands above the calendar, whose buttons may be far below it.
+  useLayoutEffect(() => {
+    if (written) place.current?.querySelector('input')?.focus()
   }, [written])
   return (
     <main ref={place}>

@@ -103,9 +103,9 @@ function OneChannel({ channel, timezone, done, change, remove }: ChannelProps) {
         const isSent = isReport(one) || one.content === tried
         return (
           <Fragment key={one.content}>
-            <span class="label">
+            <bdi class="label">
               {one.content === 'conversions' ? namesText(channel.conversion_names) : contentNames[one.content]}
-            </span>
+            </bdi>
             {isSent && (isReport(one) || one.asked) && <ReportState timezone={timezone} of={one} />}
             {isSent && !is_disabled && (
               <button

@@ -32,7 +32,7 @@ export function ConnectedApps({ timezone }: { timezone: string }) {
               names={app.scopes}
               word="scope"
               of={app.name}
-              besides={app.scopes.some((scope) => scope.endsWith(':write')) ? '' : ', reads alone'}
+              besides={app.scopes.some((scope) => scope.endsWith(':write')) ? '' : ', read-only'}
             />
             <span class="label">
               {app.last_used_at === null ? 'never used' : `used ${time(app.last_used_at, timezone)}`}

@@ -25,7 +25,7 @@ const lists: readonly { readonly name: keyof Rules; readonly title: string; read
   {
     name: 'paths',
     title: 'Pages',
-    meaning: 'These pages aren’t counted, such as /admin/*. * is any text; ! before a page spares it.',
+    meaning: 'These pages aren’t counted, such as /admin/*. * is any text; ! before a page counts it after all.',
   },
   {
     name: 'hostnames',

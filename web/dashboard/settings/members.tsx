@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../../schemas/resources/member.ts'
 import { openByKey } from '../parts/choice.tsx'
-import { Confirm, Dialog, FormDialog, Removal } from '../parts/dialog.tsx'
+import { ConfirmOnce, Dialog, FormDialog, Removal } from '../parts/dialog.tsx'
 import { accountName, number, time } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
 import { ShownOnce, useMade } from '../parts/shown-once.tsx'
@@ -168,15 +168,12 @@ interface FactorProps {
 function RequiredFactor({ isRequired, members, done }: FactorProps) {
   const [isAsking, setAsking] = useState(false)
   const lacking = members.filter((member) => !member.has_second_factor)
-  const set = async (is_required: boolean) => {
-    done(await send('PATCH', '/workspace/second-factor', { is_required }))
-    setAsking(false)
-  }
+  const set = (is_required: boolean) => send('PATCH', '/workspace/second-factor', { is_required })
   return (
     <div class="controls">
       <span>{isRequired ? 'Members need a second factor.' : 'Members may do without a second factor.'}</span>
       {may('workspace:own') && (
-        <button type="button" onClick={() => (isRequired ? set(false) : setAsking(true))}>
+        <button type="button" onClick={async () => (isRequired ? done(await set(false)) : setAsking(true))}>
           {isRequired ? 'Require it no longer' : 'Require a second factor'}
         </button>
       )}
@@ -188,11 +185,12 @@ function RequiredFactor({ isRequired, members, done }: FactorProps) {
         </Dialog>
       )}
       {isAsking && !lacking.some(({ role }) => role === 'owner') && (
-        <Confirm
+        <ConfirmOnce
           title="Require a second factor"
           verb="Require it"
           close={() => setAsking(false)}
-          confirmed={() => set(true)}
+          write={() => set(true)}
+          done={done}
         >
           {lacking.length === 0 ? (
             'All members have one. '
@@ -209,7 +207,7 @@ function RequiredFactor({ isRequired, members, done }: FactorProps) {
             </>
           )}
           Keys, shared links and connected apps go on.
-        </Confirm>
+        </ConfirmOnce>
       )}
     </div>
   )

@@ -55,7 +55,7 @@ export function Reports({ timezone }: { timezone: string }) {
                 aria-label={`${namesText(recipient.conversion_names)}, to ${recipient.email}, ${recipient.every}`}
                 onClick={() => choose(recipient)}
               >
-                {namesText(recipient.conversion_names)}
+                <bdi>{namesText(recipient.conversion_names)}</bdi>
               </button>
             )}
             {answer.is_mail_set_up && (
@@ -90,7 +90,7 @@ export function Reports({ timezone }: { timezone: string }) {
           done={done}
         >
           <bdi>{removed.email}</bdi> gets no more {removed.every} reports
-          {switchNames.some((name) => removed[name]) && ', and nothing else through them'}.
+          {switchNames.some((name) => removed[name]) && ', nor other messages that were chosen beside them'}.
         </Removal>
       )}
     </Panel>

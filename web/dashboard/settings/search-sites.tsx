@@ -20,9 +20,9 @@ export function SearchSites({ workspaceId }: { workspaceId: number }) {
         <>
           <p class="note">
             {answer.state === 'not_connected'
-              ? 'By which searches people find the site on Google. '
-              : 'Google takes a key no more. Connect its site anew. '}
-            On the machine, with a key from Google’s console (see{' '}
+              ? 'See which Google searches lead to the site. '
+              : 'Google no longer accepts a key. Connect its site again. '}
+            On the machine, run this with a key from Google’s console (see{' '}
             <a href="/guides/search-console" target="_blank" rel="noreferrer">
               how to get one
             </a>

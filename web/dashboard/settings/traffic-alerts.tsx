@@ -34,9 +34,9 @@ export function TrafficAlerts({ timezone }: { timezone: string }) {
         />
       )}
       <p class="note">
-        Recipients of reports who get alerts too have a mail within a minute or two, chat channels with alerts a
-        message, and webhooks the events <code>traffic.spike</code> and <code>traffic.drop</code>. Each comes at most
-        once in 24 hours.
+        Recipients of reports who get alerts too get a mail within a minute or two, chat channels with alerts a message,
+        and webhooks the events <code>traffic.spike</code> and <code>traffic.drop</code>. Each comes at most once in 24
+        hours.
       </p>
       {isSetting && answer && <AlertsForm alerts={answer} close={() => set(false)} made={(made) => done({ made })} />}
     </Panel>

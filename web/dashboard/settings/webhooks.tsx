@@ -167,7 +167,7 @@ function OneDelivery({ delivery, url, timezone, again }: DeliveryProps) {
         </summary>
         <Facts facts={facts} />
         {(error || response_body) && <pre>{[error, response_body].filter(Boolean).join('\n')}</pre>}
-        <button type="button" onClick={again}>
+        <button type="button" aria-label={`Deliver again: ${event_type} to ${url}`} onClick={again}>
           Deliver again
         </button>
       </details>

@@ -66,7 +66,7 @@ test(
     const event = { tracking_key: ingest.key, event_name: 'a' }
     const startedAt = Date.now()
     let accepted = 0
-    for (const days of Array.from({ length: rounds }, () => [3, 0, -3, 0]).flat()) {
+    for (const days of Array.from({ length: rounds }, () => [3, 0, -3]).flat()) {
       // The second that is full when the clock jumps is another one then.
       await expect.poll(fillSecond, { interval: 1 }).toBe(true)
       setClock(days)
@@ -91,6 +91,7 @@ test(
       expect(old.status).toBe(422)
       expect((await send({ ...event, client_event_id: 'the same at all times' })).status).toBe(202)
     }
+    setClock(0)
     await ingest.shipped()
 
     const [rows] = await stores.ch.query<Record<'rows' | 'same' | 'early' | 'late' | 'first' | 'last', number>>(

@@ -11,7 +11,7 @@ import { leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { runSvc, storeSettings, svcOn } from '../support/command-line.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { closeDaysAt, foldAll, workOn } from '../support/fold.ts'
+import { closeDaysAt, foldAll, foldWhatIsThere, workOn } from '../support/fold.ts'
 import { makeTestWorkspace, type Overview, type TestWorkspace } from '../support/overview.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -183,8 +183,11 @@ test('figures go on in the old timezone until those of the new one stand, while 
   let added = 0
   const add = async () => {
     added++
-    const events = visits.map((event, nth) => ({ ...event, visitor: 1 + ((nth + added) % 11) }))
-    for (const one of [moved, before, after]) await one.addEvents(events)
+    const rows = [moved, before, after].flatMap(({ id: workspace_id }) =>
+      visits.map((event, nth) => makeEventRow({ ...event, workspace_id, visitor: 1 + ((nth + added) % 11) })),
+    )
+    await insertEventRows(stores.ch, rows)
+    await foldWhatIsThere(stores)
   }
   const expectAs = async (other: TestWorkspace, query: Record<string, string> = { days: '7' }) =>
     expect(await shownOf(moved, query)).toEqual(await shownOf(other, query))

@@ -119,17 +119,6 @@ test('a report that is three days late is left out, and so is one from before it
   expect(server.mails).toHaveLength(1)
 })
 
-test('two processes at once send one mail to each recipient', async () => {
-  const { id: workspaceId } = await makeReported('Pacific/Auckland')
-  for (let i = 0; i < 9; i++) {
-    const own = { workspaceId, email: `more-${i}@example.com`, every: 'weekly', createdAt: new Date(weekAgo) } as const
-    await insertReportRecipient(stores.pg, own)
-  }
-  await Promise.all([look(mondayInAuckland), look(mondayInAuckland), look(mondayInAuckland)])
-  expect(new Set(sentTo()).size).toBe(10)
-  expect(server.mails).toHaveLength(10)
-})
-
 test('a server that refuses is asked again after longer and longer times, then the report has failed, and nothing tells whose', async () => {
   const { id, email } = await makeReported('Pacific/Auckland')
   server.behave = 'refuse'

@@ -131,8 +131,8 @@ async function ask(stores: TestStores, { workspaceId, now, query }: PlacedCase):
     const overview = await askOverview(stores, workspaceId, { ...texts, ...filters }, now)
     const pagesOf = async (by: 'entry_path' | 'exit_path') =>
       (await askBreakdown(stores, workspaceId, { ...texts, ...filters, by }, now)).rows
-    const pages = { entry_pages: await pagesOf('entry_path'), exit_pages: await pagesOf('exit_path') }
-    return JSON.parse(JSON.stringify({ ...overview, ...pages }))
+    const [entry_pages, exit_pages] = await Promise.all([pagesOf('entry_path'), pagesOf('exit_path')])
+    return JSON.parse(JSON.stringify({ ...overview, entry_pages, exit_pages }))
   } catch (error) {
     const isRefusal = error instanceof Problem && error.status === 422 && typeof error.detail !== 'string'
     const { loc = [] } = isRefusal ? error.detail[0]! : {}

@@ -77,10 +77,11 @@ function allowed(body: string): { status: number; codes: readonly (number | unde
   }
   const refused = { status: 400, codes: [-32600] }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused
-  const { jsonrpc, id: sent, method: wanted, params: given = {} } = value as Record<string, unknown>
+  const { jsonrpc, id: sent, method: wanted, params } = value as Record<string, unknown>
   const hasId = typeof sent === 'string' || Number.isSafeInteger(sent)
   if (jsonrpc !== '2.0' || (sent !== undefined && !hasId) || typeof wanted !== 'string') return refused
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return refused
+  const given = params == null || (Array.isArray(params) && params.length === 0) ? {} : params
+  if (typeof given !== 'object' || Array.isArray(given)) return refused
   if (!hasId) return { status: 202, codes: [undefined] }
   switch (wanted) {
     case 'ping':

@@ -7,3 +7,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
+
+/** Whether a sender meant no members. An empty list is how PHP writes an object without any. */
+export function isNothing(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && value.length === 0)
+}

@@ -62,7 +62,7 @@ function readClient(described: unknown): { readonly name: string; readonly redir
 }
 
 function leavesOut(list: unknown, needed: string): boolean {
-  return list !== undefined && !(Array.isArray(list) && list.includes(needed))
+  return list != null && !(Array.isArray(list) && list.includes(needed))
 }
 
 /** The name as it can be shown on one line: nobody gets to mend it. */

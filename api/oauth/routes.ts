@@ -31,6 +31,18 @@ interface OAuthStores {
 /** Caches may keep metadata for so long. */
 const metadataSeconds = 300
 
+/** A page may be an app, too, as MCP's Inspector is: nothing here reads a cookie. */
+const anyOrigin = { 'Access-Control-Allow-Origin': '*' }
+const preflightReply: HttpReply = {
+  status: 204,
+  headers: {
+    ...anyOrigin,
+    'Access-Control-Allow-Methods': 'GET, POST',
+    'Access-Control-Allow-Headers': 'Content-Type, MCP-Protocol-Version',
+    'Access-Control-Max-Age': '86400',
+  },
+}
+
 interface Endpoint {
   readonly label: string
   readonly bytesMax: number
@@ -91,15 +103,21 @@ export function makeOAuthRoute(gateway: RestGateway, { pg, signInLimiter }: OAut
     const document = Object.hasOwn(documents, path) ? documents[path] : undefined
     if (document !== undefined) {
       const label = 'oauth.metadata'
+      if (method === 'OPTIONS') return { label, reply: preflightReply }
       if (method !== 'GET' && method !== 'HEAD') return refused(label, 'GET, HEAD')
-      const headers = { 'Cache-Control': `public, max-age=${metadataSeconds}` }
+      const headers = { ...anyOrigin, 'Cache-Control': `public, max-age=${metadataSeconds}` }
       return { label, bodyBytesMax: 0, handle: () => jsonReply(200, document(), headers) }
     }
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined
     if (endpoint === undefined) return undefined
     const { label, bytesMax } = endpoint
+    if (method === 'OPTIONS') return { label, reply: preflightReply }
     if (method !== 'POST') return refused(label, 'POST')
-    return { label, bodyBytesMax: bytesMax, handle: (request) => handle(endpoint, request) }
+    const handleOpenly = async (request: HttpRequest) => {
+      const { headers, ...reply } = await handle(endpoint, request)
+      return { ...reply, headers: { ...anyOrigin, ...headers } }
+    }
+    return { label, bodyBytesMax: bytesMax, handle: handleOpenly }
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { invalid, Problem } from '../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
 import { locOf, type Part, parsePart, valueAt } from '../../schemas/errors/zod-errors.ts'
+import { isNothing } from '../../schemas/json-object.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from './define.ts'
@@ -60,11 +61,6 @@ export function validateInput(operation: ValidatedOperation, raw: RawInput): Val
   const body = input.form ? parse('form', input.form, sent) : parse('body', input.body, sent)
   if (errors.length > 0) throw invalid(takesSecret ? errors.map(withoutInput) : errors)
   return { path, query, body, idempotencyKey: key as string | undefined }
-}
-
-/** An empty list is how PHP writes a body without members. */
-function isNothing(body: unknown): boolean {
-  return body == null || (Array.isArray(body) && body.length === 0)
 }
 
 function withoutInput({ input: _, ...error }: ValidationError): ValidationError {

@@ -103,10 +103,11 @@ function makeTool(
         path: chosen((argument) => inPath.has(argument)),
         query: withLists(
           input.query,
-          chosen((argument) => inQuery.has(argument)),
+          // Models in OpenAI's strict mode name every argument. No query can hold a null.
+          chosen((argument) => inQuery.has(argument) && args[argument] !== null),
         ),
         body: input.body === undefined ? undefined : chosen(isOther),
-        idempotencyKey: takesKey && Object.hasOwn(args, keyArgument) ? args[keyArgument] : undefined,
+        idempotencyKey: takesKey ? (args[keyArgument] ?? undefined) : undefined,
         keyArgument,
       }
     },

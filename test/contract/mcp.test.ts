@@ -224,11 +224,24 @@ describe('a call', () => {
     })
   })
 
-  test.each(['', 'é', 'x'.repeat(256), 5, null])('with the idempotency_key %j is a result to mend', async (key) => {
+  test.each(['', 'é', 'x'.repeat(256), 5])('with the idempotency_key %j is a result to mend', async (key) => {
     const args = { title: 'A', base_caption: 'B', idempotency_key: key }
     const { result } = await callTool(api, mine.apiKey, 'svc.create_post', args)
     expect(result?.isError).toBe(true)
     expect(JSON.parse(result!.content[0]!.text)).toMatchObject({ detail: [{ loc: ['body', 'idempotency_key'] }] })
+  })
+
+  test('may name what it leaves out by null, and have no members as PHP writes none', async () => {
+    const none = { status: null, limit: null, before_id: null, scheduled_from: null }
+    const { result } = await callTool(api, mine.apiKey, 'svc.list_posts', none)
+    expect(result?.structuredContent).toEqual({ items: [] })
+    for (const args of [null, []]) {
+      const called = await request(api, mine.apiKey, 'tools/call', { name: 'svc.list_posts', arguments: args })
+      expect(called.result).toMatchObject({ structuredContent: { items: [] } })
+      expect((await request(api, mine.apiKey, 'tools/list', args)).result).toHaveProperty('tools')
+    }
+    const made = { title: 'A', base_caption: 'B', idempotency_key: null }
+    expect((await callTool(api, mine.apiKey, 'svc.create_post', made)).result?.isError).toBeUndefined()
   })
 
   test('of a tool that only reads ignores what it doesn’t know', async () => {

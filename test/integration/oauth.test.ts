@@ -164,6 +164,12 @@ test('metadata, challenges and answers say what the standards name', async () =>
     api.ask(path, { method: index < 2 ? 'GET' : 'POST' }),
   )
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([405, 405, 405])
+  for (const path of ['/oauth/token', '/oauth/register', '/.well-known/oauth-protected-resource/mcp']) {
+    const asked = await api.ask(path, { method: 'OPTIONS' })
+    const answer = path.startsWith('/oauth') ? await apps.post(path, {}) : await api.ask(path)
+    const allowed = [asked, answer].map(({ headers }) => headers.get('access-control-allow-origin'))
+    expect([asked.status, ...allowed]).toEqual([204, '*', '*'])
+  }
   const slashes = ['oauth/token', '.well-known/oauth-authorization-server', '.well-known/oauth-protected-resource/mcp']
   for (const path of slashes) {
     const { status, headers } = await api.ask(`/${path}/?a=1`)
@@ -316,6 +322,18 @@ test('a request that is wrong is shown to the person, and leads nowhere by itsel
       expect(/href="https:\/\/app.example\/callback\?error=(\w+)/.exec(text)?.[1]).toBe(error)
     }
   }
+})
+
+test('an app that asks for scopes of OpenID Connect alone is offered all that the role has', async () => {
+  const { cookie } = await makeMember(mine, 'viewer')
+  const offered = async (more: Record<string, string>) => {
+    const { asked } = await apps.makeApp(more)
+    return (await apps.formOf(await apps.open(cookie, asked))).getAll('scopes')
+  }
+  const all = await offered({})
+  expect(all.length).toBeGreaterThan(3)
+  expect(await offered({ scope: 'openid email profile' })).toEqual(all)
+  expect(await offered({ scope: 'posts:read offline_access' })).toEqual(['posts:read'])
 })
 
 test('consent comes from our own page, of the account that saw it, to a workspace that it is in, once', async () => {

@@ -40,6 +40,9 @@ const names = [
   'resource',
 ] as const
 
+/** Scopes that clients ask for who know none of ours. They are about who somebody is, or about refresh tokens, which every app gets. */
+const generalScopes = new Set(['openid', 'profile', 'email', 'offline_access'])
+
 /** SHA-256 in base64url. */
 const challengeShape = /^[\w-]{43}$/
 
@@ -76,7 +79,9 @@ export async function readAppRequest(
   if (!sent.getAll('resource').every((resource) => isOwnResource(resource, apiHost))) {
     return refuse('invalid_target', 'The app asks for access to another service.')
   }
-  const named = of('scope').split(' ').filter(Boolean)
+  const named = of('scope')
+    .split(' ')
+    .filter((name) => name !== '' && !generalScopes.has(name))
   const asked = named.length === 0 ? scopes : scopes.filter((scope) => named.includes(scope))
   if (asked.length === 0) return refuse('invalid_scope', 'The app asks for rights that the service doesn’t have.')
   const fields = [...sent].filter(([name]) => (names as readonly string[]).includes(name))

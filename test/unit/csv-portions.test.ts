@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { linkFileBytesMax, linkFileRowsMax, linksImportedMax } from '../../schemas/limits/api-limits.ts'
-import { fileBytesMax, fileRowsMax, portionRows, portionsOf } from '../../web/dashboard/links/csv-portions.ts'
+import { fileBytesMax, fileRowsMax, portionRows, portionsOf, textOf } from '../../web/dashboard/links/csv-portions.ts'
 
 test('a file is divided between rows and not within quotes, and each portion begins with the names', () => {
   const rows = Array.from({ length: portionRows + 1 }, (_, at) => `${at},"a\n""b"""`)
   const portions = portionsOf(['x,y', ...rows, '', ''].join('\r\n'))
   expect(portions).toEqual([['x,y', ...rows.slice(0, portionRows)].join('\n'), `x,y\n${rows.at(-1)}`])
+})
+
+test('lines may end as on a Macintosh, and text of another encoding is none', () => {
+  expect(portionsOf('x,y\ra,b\rc,"d\re"\r')).toEqual(['x,y\na,b\nc,"d\ne"'])
+  expect([textOf(Buffer.from('\ufeffü')), textOf(Buffer.from('ü', 'latin1'))]).toEqual(['ü', undefined])
 })
 
 test('long rows make portions of fewer, and a file without rows makes none', () => {

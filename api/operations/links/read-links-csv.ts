@@ -38,7 +38,13 @@ function cellsOf(csv: string): string[][] {
   if (csv.includes('\0') || !csv.isWellFormed()) throw new UnreadableLinks('The text is no plain text')
   const delimiter = delimiterOf(csv)
   try {
-    return parse(csv, { bom: true, delimiter, relax_column_count: true, relax_quotes: true, skip_empty_lines: true })
+    return parse(csv, {
+      bom: true,
+      delimiter,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_records_with_empty_values: true,
+    })
   } catch (error) {
     if (error instanceof CsvError) throw new UnreadableLinks(`The text can't be read as CSV: ${error.message}`)
     throw error

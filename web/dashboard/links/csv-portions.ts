@@ -6,6 +6,15 @@ import { delimiterOf } from '../../../schemas/csv-delimiter.ts'
 export const portionRows = 500
 const portionCharacters = 300_000
 
+/** Undefined where the bytes aren't UTF-8: else letters of another encoding would be lost without a word. */
+export function textOf(bytes: ArrayBuffer | Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 /** A file takes no more, here as by the command line. */
 export const fileBytesMax = 32 * 2 ** 20
 export const fileRowsMax = 10_000
@@ -37,7 +46,8 @@ function rowsOf(text: string): string[] {
   const rows: string[] = []
   let lines: string[] = []
   let isQuoted = false
-  for (const line of text.split(/\r?\n/)) {
+  // Excel's CSV for Macintosh has no other end of lines.
+  for (const line of text.split(text.includes('\n') ? /\r?\n/ : '\r')) {
     lines.push(line)
     isQuoted = endsQuoted(line, isQuoted, delimiter)
     if (isQuoted) continue

@@ -8,7 +8,7 @@ import { number } from '../parts/format.ts'
 import { useIsOpen } from '../parts/use-is-open.ts'
 import { fetchOnce, type Sent, send } from '../requests/query.ts'
 import { useUnsaved } from '../shell/unsaved.ts'
-import { fileBytesMax, fileRowsMax, portionsOf } from './csv-portions.ts'
+import { fileBytesMax, fileRowsMax, portionsOf, textOf } from './csv-portions.ts'
 
 /** The API makes the links of a portion one by one, which a machine with much to do takes long for. */
 const withinMs = 120_000
@@ -67,7 +67,12 @@ function ImportDialog({ close }: { close(): void }) {
     setSeen(undefined)
     setMade(undefined)
     if (file === undefined) return
-    const texts = file.size > fileBytesMax ? null : portionsOf(await file.text())
+    const text = file.size > fileBytesMax ? null : textOf(await file.arrayBuffer())
+    if (text === undefined) {
+      setSeen({ rows: [], refusal: 'The file isn’t text in UTF-8. Excel saves such files as “CSV UTF-8”.' })
+      return
+    }
+    const texts = text === null ? null : portionsOf(text)
     if (texts === null) {
       setSeen({ rows: [], refusal: `A file has at most ${number(fileRowsMax)} rows and 32 MiB.` })
       return
@@ -103,7 +108,9 @@ function ImportDialog({ close }: { close(): void }) {
           onChange={(event) => progress === '' && void look(event.currentTarget.files?.[0])}
         />
       </label>
-      {progress !== '' && <p role="status">{progress}</p>}
+      <p role="status" class={progress === '' ? 'unseen' : ''}>
+        {progress}
+      </p>
       {isMaking && <AskBeforeStop />}
       {progress === '' && seen !== undefined && (
         <>

@@ -272,7 +272,7 @@ function judgeAsset(provider: Provider, asset: Placed<PostedMedia>, isAlone: boo
     }
   }
   if (kind === 'image' && isBeyondSides(provider, asset)) {
-    report('image_shape', path, `${label} takes no image of this shape`, id)
+    report('image_shape', path, `${label} takes no image of this size or shape`, id)
   } else if (kind === 'image' && isOddlyShaped(provider, asset)) {
     if (isAlone) report('image_shape', path, `${label} takes no image of this shape`, id)
     else report('image_cropped', path, `${label} crops images of this shape`, id)
@@ -287,5 +287,7 @@ function isOddlyShaped({ aspectRatio }: Provider, { width, height }: PostedMedia
 
 function isBeyondSides({ imageSides }: Provider, { width, height }: PostedMedia): boolean {
   if (imageSides === undefined || !width || !height) return false
-  return width + height > imageSides.sumMax || Math.max(width / height, height / width) > imageSides.ratioMax
+  const { sumMax = Infinity, ratioMax = Infinity, pixelsMax = Infinity } = imageSides
+  const isLong = width + height > sumMax || Math.max(width / height, height / width) > ratioMax
+  return isLong || width * height > pixelsMax
 }

@@ -41,9 +41,10 @@ export async function listChoices(
 }
 
 const nothingAt: Readonly<Partial<Record<Platform, string>>> = {
-  facebook: 'Facebook names no page that you let this app publish to: sign in again, and choose the page there',
+  facebook:
+    'Facebook names no page that you let this app publish to: sign in again, and choose the page there. One of a business portfolio is named to apps that ask for business_management alone',
   instagram:
-    'Facebook names no page with a professional account on Instagram that you let this app use: sign in again, and choose both there',
+    'Facebook names no page with a professional account on Instagram that you let this app use: sign in again, and choose both there. One of a business portfolio is named to apps that ask for business_management alone',
   linkedin: 'LinkedIn names no page that you administer',
   pinterest: 'The account has no board on Pinterest: make one there, and sign in again',
 }

@@ -1,13 +1,20 @@
 /** Things in a caption that some platforms bound. Each counts once, however often it stands there. */
-import { linksIn, replaceLinks } from './links-in-text.ts'
+import { linkCharacter, linksIn, replaceLinks, withoutPunctuation } from './links-in-text.ts'
 
-/** A run of tags without blanks is several. */
-const tags = /(?<![\p{L}\p{N}\p{M}_&])(?:[#＃][\p{L}\p{N}\p{M}_]+)+/gu
+/** A run of tags without blanks is several. Marks that make a sign an emoji are no part of a word. */
+const tags =
+  /(?<![\p{L}\p{N}_&]|(?![\ufe0e\ufe0f\u20e3])\p{M})(?:[#＃](?:[\p{L}\p{N}_]|(?![\ufe0e\ufe0f\u20e3])\p{M})+)+/gu
 /** An address of e-mail is none. */
 const mention = /(?<![\p{L}\p{N}_.@])@[a-z0-9_][a-z0-9_.]{0,29}/giu
 
+/** Threads counts these without their scheme as well. */
+const bareLink = new RegExp(`(?<![\\w@./-])www\\.${linkCharacter.source}+`, 'gi')
+
 export const captionCounts = {
-  links: (text: string) => new Set(linksIn(text).map(({ url }) => url)).size,
+  links: (text: string) => {
+    const bare = [...withoutLinks(text).matchAll(bareLink)].map(([url]) => withoutPunctuation(url))
+    return new Set([...linksIn(text).map(({ url }) => url.replace(/^https?:\/\//i, '')), ...bare]).size
+  },
   hashtags: (text: string) => {
     const found = [...withoutLinks(text).matchAll(tags)].flatMap(([run]) => run.split(/[#＃]/).slice(1))
     // A number alone is no tag.

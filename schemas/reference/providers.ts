@@ -62,8 +62,8 @@ export interface Provider {
   readonly altTextLengthMax: number | null
   /** Width by height of a post's only image; another is refused. Images of a carousel are cropped. */
   readonly aspectRatio: { readonly min: number; readonly max: number } | null
-  /** Bounds of any image, where there are some: pixels of both sides together, and the longer side by the shorter. */
-  readonly imageSides?: { readonly sumMax: number; readonly ratioMax: number }
+  /** Bounds of any image, where there are some: pixels of both sides together, the longer side by the shorter, and pixels in all. */
+  readonly imageSides?: { readonly sumMax?: number; readonly ratioMax?: number; readonly pixelsMax?: number }
 }
 
 /** The list of networks with comments and this table can't differ. */
@@ -129,6 +129,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     image: { countMax: 4, bytesMax: 16 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 99 * MB, contentTypes: films },
     altTextLengthMax: 1500,
+    imageSides: { pixelsMax: 33_177_600 },
   },
   instagram: {
     ...usual,
@@ -163,6 +164,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 500 * MB, contentTypes: ['video/mp4'] },
     altTextLengthMax: 4086,
+    imageSides: { pixelsMax: 36_152_319 },
   },
   pinterest: {
     ...usual,

@@ -35,6 +35,11 @@ export const SocialAccountResource = z
 
 const field = plainLine(accountFieldLengthMax).min(1).optional()
 
+/** Whoever copies a handle from bsky.app gets such marks around it. */
+function withoutDirectionMarks(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '') : value
+}
+
 /** Which fields a platform takes, and what they have to be, is said where they are tried (pipeline/connecting/). */
 export const SocialAccountConnect = z.object({
   platform: z.enum(platforms),
@@ -44,7 +49,7 @@ export const SocialAccountConnect = z.object({
   board: field,
   channel: field,
   privacy: field,
-  handle: nameOf(socialAccountNameLengthMax).optional(),
+  handle: z.preprocess(withoutDirectionMarks, nameOf(socialAccountNameLengthMax).optional()),
   display_name: nameOf(socialAccountNameLengthMax).optional(),
   /** The account that these are to be new credentials of: those of another one are refused. */
   renews: idInBody('social_account').optional(),

@@ -45,7 +45,7 @@ test('accounts are connected by their secrets, which are stored encrypted and sh
   const { handle, password } = bluesky.state
   const given = [
     { ...ofMastodon(), display_name: 'The shop, by us' },
-    { platform: 'bluesky', url: bluesky.url, handle: `@${handle}`, secret: password },
+    { platform: 'bluesky', url: bluesky.url, handle: `\u202a@${handle}\u202c`, secret: password },
     { platform: 'x', url: x.url, secret: `${secretOf(x.state.keys)}\n` },
   ]
   const made = []

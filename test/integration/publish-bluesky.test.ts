@@ -57,8 +57,9 @@ function marksOf(caption: string): unknown[] {
 
 test('links, hashtags, and mentions of accounts that exist, are marked in the bytes of the text; all else is text', async () => {
   const links = 'Grüße 🐻: „https://example.com/ä?b=1“… (see https://example.org/wiki/Bear_(animal)).'
-  const tags = 'Grüße #spring, #a_b (no#tag) #2026 #b2b! https://example.com/#part ＃夏 #'
-  const mentions = 'Grüße @Ada.bsky.test (@bob.example.com), @nobody.bsky.test, ada@ada.bsky.test and @ada.'
+  const tags = 'Grüße #spring, #a_b (no#tag) #2026 #b2b! https://example.com/#part ＃夏 #️⃣ #'
+  const mentions =
+    'Grüße @Ada.bsky.test (@bob.example.com), \u202a@ada.bsky.test\u202c, @nobody.bsky.test, ada@ada.bsky.test and @ada.'
   const account = await connect()
   const posts = await Promise.all([links, tags, mentions].map((caption) => publishNow(caption, account)))
   const link = (uri: string) => [uri, ['link', uri]]
@@ -72,6 +73,7 @@ test('links, hashtags, and mentions of accounts that exist, are marked in the by
   expect(marksOf(mentions)).toEqual([
     ['@Ada.bsky.test', ['mention', knownHandles.get('ada.bsky.test')!]],
     ['@bob.example.com', ['mention', knownHandles.get('bob.example.com')!]],
+    ['@ada.bsky.test', ['mention', knownHandles.get('ada.bsky.test')!]],
   ])
   const resolved = stepsOf('GET /xrpc/com.atproto.identity.resolveHandle').map(({ query }) => query.get('handle'))
   expect(resolved).toEqual(['ada.bsky.test', 'bob.example.com', 'nobody.bsky.test'])

@@ -78,6 +78,7 @@ test('a lost answer fails and is sent again by a person alone; a limit is waited
   const hindered: Record<string, Hindrance> = {
     Lost: 'cut after',
     Limited: { status: 429, body: limit },
+    Blocked: { status: 403, body: { code: 40_333, message: 'internal network error' } },
     Refused: {
       status: 400,
       body: { code: 220_001, message: 'Webhooks posted to forum channels must have a thread_name' },
@@ -88,6 +89,7 @@ test('a lost answer fails and is sent again by a person alone; a limit is waited
     delete hindered[json?.content]
     return hindrance
   }
+  expect(resultOf(await publishNow('Blocked', account))).toEqual(published('Blocked'))
   const lost = await publishNow('Lost', account)
   expect(resultOf(lost)).toEqual(failed('outcome_unknown', "Discord didn't say"))
   expect(messagesOf('Lost')).toHaveLength(1)

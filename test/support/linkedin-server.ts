@@ -273,7 +273,7 @@ export async function startLinkedin(): Promise<LinkedinServer> {
 
   /** Answers a batch: each post is found, or has an error of its own. */
   function readMetadata({ query }: Asking): Answered {
-    if (!has('r_organization_social')) return notAllowed('socialMetadata.BATCH_GET')
+    if (!has('r_organization_social_feed')) return notAllowed('socialMetadata.BATCH_GET')
     const [, list] = /^List\((urn:li:[^()]+)\)$/.exec(query.get('ids') ?? '') ?? []
     if (list === undefined) return refused(400, 'ILLEGAL_ARGUMENT', 'ids')
     const ids = list.split(',')

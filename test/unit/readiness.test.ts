@@ -205,7 +205,7 @@ test('images that Instagram would refuse or crop are told of, those of unknown s
 test('Instagram takes so many hashtags and mentions: each counts once, and none in a link', () => {
   const codesOf = (...words: string[]) => codes('instagram', [asset(0)], words.join(' '))
   const signs = (sign: string, count: number) => Array.from({ length: count }, (_, at) => `${sign}w${at}`)
-  const others = ['#W1', '@w1.', '#2026', 'a@b.c', 'https://e.x/@ann#f']
+  const others = ['#W1', '@w1.', '#2026', '#️⃣', 'a@b.c', 'https://e.x/@ann#f']
   expect(codesOf(...signs('#', 30), ...signs('@', 20), ...others)).toEqual([])
   expect(codesOf(signs('#', 31).join(''))).toEqual(['too_many_hashtags'])
   expect(codesOf(...signs('@', 21))).toEqual(['too_many_mentions'])
@@ -221,6 +221,18 @@ test('Telegram takes a shorter caption under media, and no image whose sides are
   const sized = (width: number, height: number) => codes('telegram', [asset(0, { width, height }), asset(1)])
   expect([sized(5000, 5000), sized(200, 10)]).toEqual([[], []])
   expect([sized(5001, 5000), sized(10, 201)]).toEqual([['image_shape'], ['image_shape']])
+  const large = (platform: Platform, width: number) => codes(platform, [asset(0, { width, height: 6000 })])
+  expect([large('mastodon', 5529), large('mastodon', 5530)]).toEqual([[], ['image_shape']])
+  expect([large('linkedin', 6025), large('linkedin', 6026)]).toEqual([[], ['image_shape']])
+})
+
+test('Threads counts links without their scheme as well, each once', () => {
+  const links = (count: number) => Array.from({ length: count }, (_, at) => `www.w${at}.example`).join(', ')
+  const others = 'https://www.w0.example ann@www.example.com (www.w1.example).'
+  expect([links(5), links(6)].map((text) => codes('threads', [], `${text} ${others}`))).toEqual([
+    [],
+    ['too_many_links'],
+  ])
 })
 
 test('an account whose calls fail is told of with what it says, and stops nothing', () => {

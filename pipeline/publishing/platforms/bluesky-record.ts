@@ -77,8 +77,12 @@ function facet(text: string, at: number, marked: string, feature: object) {
   return { index: { byteStart, byteEnd: byteStart + Buffer.byteLength(marked) }, features: [feature] }
 }
 
-/** A handle is a host's name. Only a blank or a bracket may stand before the `@`, so an e-mail address has no mention. */
-const mention = /(?<=^|[\s(])@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)/gi
+/**
+ * A handle is a host's name. Only a blank or a bracket may stand before the `@`, so an e-mail address has no mention; or the
+ * sign of a text's direction that whoever copies a handle from bsky.app gets with it.
+ */
+const mention =
+  /(?<=^|[\s(\u200e\u200f\u202a-\u202e\u2066-\u2069])@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)/gi
 
 /** Each once, in lower case. */
 export function handlesIn(text: string): string[] {
@@ -100,11 +104,11 @@ const hashtag = /(?<=^|\s)[#＃](\S+?)(?=\p{P}*(?:\s|$))/gu
 /** The limit of `app.bsky.richtext.facet#tag`, in graphemes; characters are as many or more. */
 const tagLengthMax = 64
 
-/** A number alone is no tag. */
+/** A number alone is no tag, nor are signs that can't be seen or make an emoji of what is before them. */
 function tagsIn(text: string) {
   return [...text.matchAll(hashtag)].flatMap((match) => {
     const tag = match[1]!
-    if (tag.length > tagLengthMax || !/[^\d\p{P}]/u.test(tag)) return []
+    if (tag.length > tagLengthMax || !/[^\d\p{P}\p{Cf}\p{M}]/u.test(tag)) return []
     return [facet(text, match.index, match[0], { $type: 'app.bsky.richtext.facet#tag', tag })]
   })
 }

@@ -13,6 +13,7 @@ import { chatPublishMs, providerUploadMs } from '../../../schemas/limits/publish
 import {
   type Adapter,
   asRefused,
+  asUnpublished,
   type Call,
   type ErrorKind,
   ProviderError,
@@ -36,6 +37,8 @@ type Fields = Readonly<Record<string, unknown>>
 const api = 'https://discord.com/api/v10/webhooks'
 const incomingWebhook = 1
 const unknownMessage = 10_008
+/** Cloudflare, in front of Discord, lets no request of ours pass for now. It answers so with 403. */
+const blocked = 40_333
 
 /** `prepare` gives the files. */
 export const discord: Adapter<DiscordCredentials, FormFile[]> = {
@@ -65,7 +68,7 @@ export const discord: Adapter<DiscordCredentials, FormFile[]> = {
       // Without `wait` Discord says that all is well before it has looked at the message.
       return publishedAs(call, (await ask(call, '?wait=true', { method: 'POST', ...sent })).body)
     } catch (error) {
-      throw asRefused(error)
+      throw isBlocked(error) ? asUnpublished(error) : asRefused(error)
     }
   },
 
@@ -121,7 +124,12 @@ function ask(
 
 /** Discord's own refusals have a code. By 404 it has no such webhook any more, by 403 this message isn't allowed. */
 function kindOf({ status, body }: Answer): ErrorKind | undefined {
+  if (body['code'] === blocked) return 'transient'
   return typeof body['code'] === 'number' ? kindOfAddressed(status) : undefined
+}
+
+function isBlocked(error: unknown): error is ProviderError {
+  return error instanceof ProviderError && membersOf(error.cause)['code'] === blocked
 }
 
 /** Reads what the webhook is. @throws ProviderError where Discord has none, or it takes no messages */

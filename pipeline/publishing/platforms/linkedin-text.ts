@@ -5,8 +5,9 @@
 import { linksIn, replaceLinks } from '../../../schemas/reference/links-in-text.ts'
 
 const reserved = /[\\|{}@[\]()<>#*_~]/g
-/** The word behind the sign, at a word's beginning. */
-const hashtag = /(?<![\p{L}\p{N}\p{M}_#/&])[#＃]([\p{L}\p{N}\p{M}_]+)/gu
+/** The word behind the sign, at a word's beginning. Marks that make a sign an emoji are no part of a word. */
+const hashtag =
+  /(?<![\p{L}\p{N}_#/&]|(?![\ufe0e\ufe0f\u20e3])\p{M})[#＃]((?:[\p{L}\p{N}_]|(?![\ufe0e\ufe0f\u20e3])\p{M})+)/gu
 
 /** Hashtags stay hashtags, except in links; a number alone is no hashtag. */
 export function littleText(text: string): string {

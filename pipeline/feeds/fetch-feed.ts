@@ -2,14 +2,14 @@
  * Gets a feed that a customer named: from public addresses alone, within a deadline and a bound on its unpacked size. Redirects
  * are followed, each checked as the first URL. Held by test/integration/feeds.test.ts.
  */
-import { pipeline, type Readable } from 'node:stream'
-import { createBrotliDecompress, createUnzip } from 'node:zlib'
+import type { Readable } from 'node:stream'
 import { type Dispatcher, request } from 'undici'
 import type { Validators } from '../../postgres/tables/posts/feed-looks.ts'
 import { within } from '../../runtime/deadline.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isPublicHost } from '../../runtime/outbound/public-host.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
+import { isUnpackingError, unpacked } from '../../runtime/outbound/unpacked.ts'
 import {
   feedBytesMax,
   feedHoldMaxMs,
@@ -131,25 +131,13 @@ function demandPublic(url: string, allowPrivate: boolean): void {
 
 /** The bound is on what comes out: a small body may unpack to a very large one. */
 async function read(body: Readable, encoding: string): Promise<Buffer> {
-  const { bytes, isWhole } = await readAtMost(unpacked(body, encoding.trim().toLowerCase()), feedBytesMax).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw /^(Z_|ERR__ERROR|ERR_BROTLI)/.test(error.code ?? '')
-        ? new FeedRefused('The feed can not be unpacked')
-        : error
-    },
-  )
+  const text = unpacked(body, encoding)
+  if (text === undefined) throw new FeedRefused('The feed is compressed in a way that was not asked for')
+  const { bytes, isWhole } = await readAtMost(text, feedBytesMax).catch((error: unknown) => {
+    throw isUnpackingError(error) ? new FeedRefused('The feed can not be unpacked') : error
+  })
   if (!isWhole) throw new FeedRefused(`The feed is larger than ${feedBytesMax / 1024 / 1024} MB`)
   return bytes
-}
-
-function unpacked(body: Readable, encoding: string): AsyncIterable<Buffer> {
-  if (encoding === '' || encoding === 'identity') return body
-  if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(encoding)) {
-    body.on('error', () => undefined).destroy()
-    throw new FeedRefused('The feed is compressed in a way that was not asked for')
-  }
-  // Whoever reads the last stream is told of errors of both.
-  return pipeline(body, encoding === 'br' ? createBrotliDecompress() : createUnzip(), () => undefined)
 }
 
 /** By seconds, or until a date. */

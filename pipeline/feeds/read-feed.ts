@@ -86,7 +86,7 @@ function oldestFirst(entries: FeedEntry[]): FeedEntry[] {
 
 function textsOf({ title, link, summary, author }: SentEntry): EntryTexts {
   return {
-    title: cut(oneLine(plain(title)), feedTitleLengthMax),
+    title: cut(oneLine(plain(asTitle(title))), feedTitleLengthMax),
     link: oneLine(link),
     summary: cut(
       tidyLines(plain(summary))
@@ -98,8 +98,31 @@ function textsOf({ title, link, summary, author }: SentEntry): EntryTexts {
   }
 }
 
-/** WordPress writes it below each summary. */
-const wordPressEnd = /\n?The post .{1,400} appeared first on .{1,400}\.$/
+/** A plugin of WordPress, Yoast, writes it below each summary, in the site's language. */
+const wordPressEnd = new RegExp(
+  [
+    '\\n?The post .{1,400} appeared first on .{1,400}\\.$',
+    ...[
+      'Der Beitrag .{1,400} erschien zuerst auf .{1,400}\\.',
+      "L[’']article .{1,400} est apparu en premier sur .{1,400}\\.",
+      'La entrada .{1,400} (?:se publicó|aparece) primero en .{1,400}\\.',
+      'O post .{1,400} apareceu primeiro em .{1,400}\\.',
+      "L[’']articolo .{1,400} proviene da .{1,400}\\.",
+      'Het bericht .{1,400} verscheen eerst op .{1,400}\\.',
+      '投稿 .{1,400} は .{1,400} に最初に表示されました。',
+    ].map((line) => `(?:^|\\n)${line}$`),
+  ].join('|'),
+)
+
+/** Many titles are plain texts, such as `How to center a <div>`: a tag is markup only where the title closes it, too. */
+function asTitle({ text, isHtml }: SentText): SentText {
+  const closed = new Set([...text.matchAll(/<\/([a-z][\w-]*)/gi)].map(([, name]) => name!.toLowerCase()))
+  const isMarkup = (name: string) => closed.has(name) || ['br', 'img', 'wbr'].includes(name)
+  const kept = text.replace(/<([a-z][\w-]*)/gi, (tag, name: string) =>
+    isMarkup(name.toLowerCase()) ? tag : `&lt;${name}`,
+  )
+  return { text: isHtml ? kept : text, isHtml }
+}
 
 function plain({ text, isHtml }: SentText): string {
   return isHtml ? textOfHtml(text) : text

@@ -5,7 +5,7 @@ import { profileListMax, profileSignalDays } from '../../schemas/limits/profile-
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
 import { first, quoted } from './quoted.ts'
 import type { Page } from './read-page.ts'
-import type { Looks } from './read-style.ts'
+import { type Looks, sixDigits } from './read-style.ts'
 
 const socialHosts: ReadonlyMap<string, string> = new Map([
   ['x.com', 'x'],
@@ -49,8 +49,10 @@ export function describeLooks(
   }
   const colors = most((page) => page.colors, 'visual_identity.colors')
   for (const { color, page } of themed) {
-    if (!/^#[\da-f]{6}$/i.test(color) || colors.includes(color.toLowerCase())) continue
-    colors.unshift(color.toLowerCase())
+    if (!/^#(?:[\da-f]{6}|[\da-f]{3})$/i.test(color)) continue
+    const written = sixDigits(color.toLowerCase())
+    if (colors.includes(written)) continue
+    colors.unshift(written)
     evidence.push({ field: 'visual_identity.colors', quote: color, source_url: page.url })
   }
   const logo = first(pages, (page) => {
@@ -82,7 +84,7 @@ export function describePosture(
   }
   for (const page of pages) {
     for (const link of page.links) {
-      const platform = socialHosts.get(new URL(link).hostname.replace(/^www\./, ''))
+      const platform = socialHosts.get(new URL(link).hostname.replace(/^(?:www|m|[a-z]{2}(?:-[a-z]{2})?)\./, ''))
       if (platform === undefined || platforms.has(platform)) continue
       platforms.add(platform)
       evidence.push({ field: 'social_posture.platforms', quote: link, source_url: page.url })

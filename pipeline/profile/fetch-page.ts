@@ -7,6 +7,7 @@ import { within } from '../../runtime/deadline.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isPublicHost } from '../../runtime/outbound/public-host.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
+import { isUnpackingError, unpacked } from '../../runtime/outbound/unpacked.ts'
 import {
   profilePageBytesMax,
   profileRedirectsMax,
@@ -49,7 +50,7 @@ const styleSheet: Kind = {
 }
 const picture: Kind = {
   accept: 'image/jpeg, image/png, image/webp, image/gif',
-  contentType: /^image\/(jpeg|png|webp|gif)\b/i,
+  contentType: /^image\/(jpe?g|png|webp|gif)\b/i,
   refusal: 'The picture is no JPG, PNG, WebP or GIF',
   bytesMax: linkCardPictureBytesMax,
 }
@@ -88,7 +89,9 @@ export interface FetchedPicture {
 /** The picture of a link's card, bounded and guarded as a page is. @throws PageRefused */
 export async function fetchPicture(source: string, fetching: Fetching): Promise<FetchedPicture> {
   const { answer } = await fetchFile(source, picture, fetching)
-  return { contentType: answer.contentType.split(';')[0]!.trim().toLowerCase(), bytes: answer.body }
+  const contentType = answer.contentType.split(';')[0]!.trim().toLowerCase()
+  // A name that many servers use, and no platform knows.
+  return { contentType: contentType === 'image/jpg' ? 'image/jpeg' : contentType, bytes: answer.body }
 }
 
 async function fetchText(source: string, kind: Kind, fetching: Fetching): Promise<Fetched> {
@@ -180,19 +183,22 @@ async function get(
       const header = (name: string) => [response.headers[name]].flat()[0]
       const status = response.statusCode
       const isRedirect = [301, 302, 303, 307, 308].includes(status)
-      if (header('content-encoding') !== undefined) {
+      if (status !== 200) {
         // A body that nobody reads would hold its connection.
         response.body.on('error', () => undefined).destroy()
-        throw new PageRefused('The page is compressed, which was not asked for')
+        return { status, contentType: '', location: isRedirect ? header('location') : undefined, body: Buffer.alloc(0) }
       }
+      const body = unpacked(response.body, header('content-encoding') ?? '')
+      if (body === undefined) throw new PageRefused('The page is compressed in a way that was not asked for')
       return {
         status,
         contentType: header('content-type') ?? '',
-        location: isRedirect ? header('location') : undefined,
-        body: await readBody(response.body, bytesMax, isCut),
+        location: undefined,
+        body: await readBody(body, bytesMax, isCut),
       }
     } catch (error) {
       if (error instanceof PageRefused) throw error
+      if (isUnpackingError(error)) throw new PageRefused('The page can not be unpacked')
       throw new PageRefused(deadline.aborted ? 'The host did not answer in time' : failureText(error))
     }
   })

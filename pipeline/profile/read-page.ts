@@ -29,7 +29,7 @@ export interface Page extends Looks {
   readonly paragraphs: readonly string[]
   /** Texts of buttons, and of links that look like one. */
   readonly actions: readonly string[]
-  /** Addresses of links, absolute. */
+  /** Addresses of links, absolute: of each host the first. */
   readonly links: readonly string[]
   /** Objects of JSON-LD, those of a graph apart. */
   readonly data: readonly Readonly<Record<string, unknown>>[]
@@ -44,6 +44,13 @@ const textTags = new Set(['title', 'p', 'li', 'a', 'button', ...Object.keys(head
 const unreadTags = new Set(['script', 'style', 'noscript', 'template', 'svg', 'select', 'textarea'])
 /** Where texts lead around the site, and don't tell of it. */
 const sideTags = new Set(['nav', 'footer', 'aside', 'form'])
+/** Within `html` and `body`. */
+const formOfPageDepth = 3
+/** A text doesn't go on across their bounds, though no blank may stand there. */
+const blockTags = new Set([
+  ...['address', 'article', 'blockquote', 'br', 'dd', 'div', 'dl', 'dt', 'figcaption', 'figure', 'footer', 'header'],
+  ...['hr', 'li', 'ol', 'p', 'pre', 'section', 'table', 'td', 'th', 'tr', 'ul', ...Object.keys(headingTags)],
+])
 const openMax = 64
 /** How much of a text is kept while it is open: longer ones are cut anyway. */
 const openTextLengthMax = pageTextLengthMax * 4
@@ -65,6 +72,7 @@ export function readPage(url: string, html: string): Page {
   const headings: { level: number; text: string; items: string[] }[] = []
   const [paragraphs, actions, links] = [[] as string[], [] as string[], [] as string[]]
   const styleSheets: string[] = []
+  const linkedHosts = new Set<string>()
   const data: Record<string, unknown>[] = []
   const [colors, fonts] = [new Map<string, number>(), new Map<string, number>()]
   const open: Open[] = []
@@ -98,6 +106,17 @@ export function readPage(url: string, html: string): Page {
     for (const one of open) if (one.text.length < openTextLengthMax) one.text += said
   }
 
+  /** ASP.NET has the whole page in a form, right in the body. */
+  const isBeside = (tag: string) => sideTags.has(tag) && (tag !== 'form' || depth > formOfPageDepth)
+
+  /** The first of each host: large sites have hundreds of their own before those of the footer. */
+  function addLink(link: string): void {
+    const { host } = new URL(link)
+    if (links.length === pageTextsMax || linkedHosts.has(host)) return
+    linkedHosts.add(host)
+    links.push(link)
+  }
+
   const parser = new Parser(
     {
       onattribute() {
@@ -108,7 +127,7 @@ export function readPage(url: string, html: string): Page {
         if (tag === 'script' && attributes['type'] === 'application/ld+json') special = { kind: 'data', text: '' }
         if (tag === 'style') special = { kind: 'style', text: '' }
         if (unreadTags.has(tag)) unread++
-        if (sideTags.has(tag)) aside++
+        if (isBeside(tag)) aside++
         if (attributes['style'] !== undefined) readStyle(attributes['style'], colors, fonts)
         if (tag === 'meta') readMeta(attributes, meta)
         if (tag === 'base') base ??= absolute(attributes['href'], url)
@@ -118,12 +137,13 @@ export function readPage(url: string, html: string): Page {
         ) {
           logo ??= absolute(attributes['src'], base ?? url)
         }
-        if (tag === 'a') add(links, absolute(attributes['href'], base ?? url) ?? '')
+        const link = tag === 'a' ? absolute(attributes['href'], base ?? url) : undefined
+        if (link !== undefined) addLink(link)
         if (tag === 'link') {
           readFontAddress(attributes['href'] ?? '', fonts)
           add(styleSheets, ownStyleSheet(attributes, url, base) ?? '')
         }
-        if (tag === 'br') say(' ')
+        if (blockTags.has(tag) && unread === 0) say(' ')
         if (textTags.has(tag) && unread === 0 && open.length < openMax) {
           open.push({ tag, attributes, isAside: aside > 0 && tag !== 'title', text: '' })
         }
@@ -133,6 +153,7 @@ export function readPage(url: string, html: string): Page {
         else if (unread === 0) say(text)
       },
       onclosetag(tag) {
+        if (isBeside(tag)) aside--
         depth--
         if (special !== undefined && (tag === 'style' || tag === 'script')) {
           if (special.kind === 'style') readStyle(special.text, colors, fonts)
@@ -143,9 +164,9 @@ export function readPage(url: string, html: string): Page {
           special = undefined
         }
         if (unreadTags.has(tag)) unread--
-        if (sideTags.has(tag)) aside--
         const at = open.findLastIndex((one) => one.tag === tag)
         if (at >= 0) for (const one of open.splice(at).reverse()) close(one)
+        if (blockTags.has(tag) && unread === 0) say(' ')
       },
     },
     { decodeEntities: true },
@@ -215,7 +236,10 @@ function ownStyleSheet(attributes: Readonly<Record<string, string>>, page: strin
 
 function readMeta(attributes: Readonly<Record<string, string>>, meta: Map<string, string>): void {
   const name = (attributes['property'] ?? attributes['name'] ?? '').toLowerCase()
-  const content = plain(attributes['content'] ?? '')
+  const sent = (attributes['content'] ?? '').trim()
+  // An address that is cut leads nowhere.
+  const isAddress = /^https?:\/\/\S+$/i.test(sent) && sent.length <= profileUrlLengthMax
+  const content = isAddress ? sent : plain(sent)
   if (name !== '' && content !== '' && !meta.has(name) && meta.size < pageTextsMax) meta.set(name, content)
 }
 

@@ -1,5 +1,5 @@
 /** Colours and fonts that CSS names. */
-import { pageTextsMax } from '../../schemas/limits/profile-limits.ts'
+import { pageTextsMax, profileUrlLengthMax } from '../../schemas/limits/profile-limits.ts'
 
 export interface Looks {
   /** Where it is said. */
@@ -48,17 +48,24 @@ const genericFonts = new Set([
   'blinkmacsystemfont',
 ])
 
-function sixDigits(color: string): string {
+export function sixDigits(color: string): string {
   return color.length === 7 ? color : `#${[...color.slice(1)].map((digit) => digit + digit).join('')}`
 }
 
 /** Longer ones are no names of fonts. */
 const fontNameLengthMax = 100
 
-/** Families of a Google Fonts style sheet, which its address names. @param fonts is added to */
+/**
+ * Families of a Google Fonts style sheet, which its address names: `?family=A:400&family=B`, in the older form
+ * `?family=A:400|B`. Either may be escaped. @param fonts is added to
+ */
 export function readFontAddress(href: string, fonts: Map<string, number>): void {
-  for (const [, family] of href.matchAll(/[?&]family=([^&:]+)/g))
-    count(fonts, family!.replaceAll('+', ' ').slice(0, fontNameLengthMax))
+  if (href.length > profileUrlLengthMax) return
+  const families = new URLSearchParams(/\?([^#]*)/.exec(href)?.[1]).getAll('family')
+  for (const family of families.flatMap((some) => some.split('|'))) {
+    const name = family.split(':')[0]!.trim().slice(0, fontNameLengthMax)
+    if (name !== '') count(fonts, name)
+  }
 }
 
 function count(counts: Map<string, number>, key: string): void {

@@ -89,3 +89,44 @@ test('links to social networks name them; a host that is called as a member of e
   const { platforms } = describePosture([page], published, [])
   expect([page.links.length, platforms]).toEqual([hosts.length, ['pinterest', 'threads', 'youtube']])
 })
+
+test('a page that is one form is read, as ASP.NET makes it; a form within is not', () => {
+  const { headings, paragraphs } = readPage(
+    'https://example.com/',
+    '<html><body><form><h1>We build</h1><div><form><p>Your mail</p></form></div><p>Said</p></form></body></html>',
+  )
+  expect([headings.map(({ text }) => text), paragraphs]).toEqual([['We build'], ['Said']])
+})
+
+test('blocks without a blank between them are words of their own', () => {
+  const { headings } = read(
+    '<h2>Features</h2><ul><li><b>F</b>ast<p>Loads soon</p></li><li><div>Safe</div>By design</li></ul>',
+  )
+  expect(headings[1]?.items).toEqual(['Fast Loads soon', 'Safe By design'])
+})
+
+test('addresses in meta tags are whole, and the footer is reached behind hundreds of links', () => {
+  const image = `https://example.com/og?title=${'%E3%81%82'.repeat(60)}`
+  const links = Array.from({ length: pageTextsMax + 1 }, (_, at) => `<a href="/${at}">${at}</a>`).join('')
+  const page = read(
+    `<meta property="og:image" content="${image}">${links}<a href="https://de.linkedin.com/company/a">In</a>`,
+  )
+  expect([page.meta.get('og:image'), page.links]).toEqual([
+    image,
+    ['https://example.com/0', 'https://de.linkedin.com/company/a'],
+  ])
+})
+
+test('fonts are named by their style sheet, in its older form and escaped too', () => {
+  const address = 'https://fonts.googleapis.com/css'
+  const { fonts } = read(
+    [
+      '?family=Libre+Franklin%3A300%2C400%7COpen+Sans&#038;subset=latin',
+      '?family=Lato|Roboto:400',
+      '2?family=Inter:wght@400;700&family=Fira+Code',
+    ]
+      .map((query) => `<link rel="stylesheet" href="${address}${query}">`)
+      .join(''),
+  )
+  expect([...fonts.keys()]).toEqual(['Libre Franklin', 'Open Sans', 'Lato', 'Roboto', 'Inter', 'Fira Code'])
+})

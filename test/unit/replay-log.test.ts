@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { CommandFailed } from '../../cli/command.ts'
-import { parseLogLine } from '../../cli/replay/log-line.ts'
+import { parseLogLine, urlOf } from '../../cli/replay/log-line.ts'
 import { isPageRequest } from '../../cli/replay/page-request.ts'
 import { openLines } from '../../cli/replay/read-lines.ts'
 import { makeReorderBuffer } from '../../cli/replay/reorder-buffer.ts'
@@ -54,8 +54,16 @@ describe('a line of the Combined Log Format', () => {
     },
   )
 
+  test('is cut where the interface would refuse it for its length', () => {
+    const long = 'é'.repeat(3_000)
+    const line = parseLogLine(entry(`GET /?q=${long} HTTP/1.1`, 200, `"https://x.test/${long}" "${long}"`))!
+    expect([[...line.referrer].length, [...line.agent].length]).toEqual([2_048, 1_024])
+    expect([...urlOf(line, 'https://x.test')]).toHaveLength(2_048)
+  })
+
   test('is a line without a page where the request is no HTTP', () => {
-    for (const request of ['-', '', String.raw`\x16\x03\x01`, 'GET', 'hello there world']) {
+    const pageless = ['OPTIONS * HTTP/1.1', 'CONNECT example.net:443 HTTP/1.1']
+    for (const request of [...pageless, '-', '', String.raw`\x16\x03\x01`, 'GET', 'hello there world']) {
       const line = parseLogLine(entry(request))
       expect(line).toMatchObject({ method: '', target: '' })
       expect(isPageRequest(line!)).toBe(false)

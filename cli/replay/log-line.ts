@@ -8,12 +8,14 @@
  */
 import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
+import { urlLengthMax, userAgentLengthMax } from '../../schemas/limits/event-limits.ts'
+import { cut } from '../imports/imported-event.ts'
 
 export interface LogLine {
   readonly address: string
   /** Milliseconds since 1970 UTC; logs know whole seconds. */
   readonly time: number
-  /** Empty, like `target`, where the request was no HTTP. */
+  /** Empty, like `target`, where the request named no page: no HTTP, `OPTIONS *`, `CONNECT host:443`. */
   readonly method: string
   /** Path and query, or a whole URL where the client was a proxy's. */
   readonly target: string
@@ -42,24 +44,25 @@ export function parseLogLine(text: string): LogLine | undefined {
   if (month === -1 || +day! < 1 || +day! > 31 || +hour! > 23 || +minute! > 59 || +second! > 60) return undefined
   const zone = (+zoneHours! * 60 + +zoneMinutes!) * 60_000 * (sign === '-' ? -1 : 1)
   const time = Date.UTC(+year!, month, +day!, +hour!, +minute!, +second!) - zone
-  const [method = '', target = ''] = /^([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?$/.exec(unescapeLog(request!))?.slice(1) ?? []
+  const asked = /^([A-Z]+) (\/\S*|https?:\/\/\S+)(?: HTTP\/[\d.]+)?$/.exec(unescapeLog(request!))
+  const [method = '', target = ''] = asked?.slice(1) ?? []
   return {
     address: address!,
     time,
     method,
     target,
     status: +status!,
-    referrer: orEmpty(unescapeLog(parts[13]!)),
-    agent: orEmpty(unescapeLog(parts[14]!)),
+    referrer: readText(parts[13]!, urlLengthMax),
+    agent: readText(parts[14]!, userAgentLengthMax),
   }
 }
 
 /**
- * The URL that was requested.
+ * The URL that was requested, cut like the browser script's: a longer one would have the event refused.
  * @param site origin of the paths in the log
  */
 export function urlOf({ target }: LogLine, site: string): string {
-  return /^https?:\/\//i.test(target) ? target : site + target
+  return cut(/^https?:\/\//i.test(target) ? target : site + target, urlLengthMax)!
 }
 
 /**
@@ -72,8 +75,8 @@ export function eventIdOf(key: Buffer, place: string, run: string, text: string)
   return createHmac('sha256', key).update(`${place}\0${run}\0${text}`).digest('base64url')
 }
 
-function orEmpty(text: string): string {
-  return text === '-' ? '' : text
+function readText(text: string, lengthMax: number): string {
+  return text === '-' ? '' : cut(unescapeLog(text), lengthMax)!
 }
 
 function unescapeLog(text: string): string {

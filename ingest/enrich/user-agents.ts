@@ -4,7 +4,14 @@ import { LRUCache } from 'lru-cache'
 import { devices } from '../../schemas/event/row.ts'
 import { userAgentLengthMax } from '../../schemas/limits/event-limits.ts'
 import { agentCacheMax } from '../../schemas/limits/ingest-limits.ts'
-import { androidApps, browserMarks, markIn, otherDevices, systemMarks } from '../../schemas/reference/agent-marks.ts'
+import {
+  androidApps,
+  browserMarks,
+  companyNames,
+  markIn,
+  otherDevices,
+  systemMarks,
+} from '../../schemas/reference/agent-marks.ts'
 import { isBotAgent, programOf } from '../../schemas/reference/bots.ts'
 import type { Bot } from '../../schemas/reference/known-bots.ts'
 
@@ -52,7 +59,7 @@ export function makeUserAgents(): (text: string) => Agent {
 function describe(text: string): Agent {
   const program = programOf(text)
   if (isBotAgent(text)) return { text, bot: program, program, device: devices.unknown, browser: '', os: '' }
-  const { browser, os, platform } = Bowser.parse(text)
+  const { browser, os, platform } = Bowser.parse(text.replace(companyNames, '_'))
   const system = markIn(systemMarks, text) ?? os.name ?? ''
   return {
     text,
@@ -82,7 +89,8 @@ function browserOf(text: string, name: string, system: string): string {
   return browsers.has(name) ? (shortNames.get(name) ?? name) : ''
 }
 
-const desktopSystems = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS', 'FreeBSD', 'OpenBSD', 'NetBSD'])
+/** HarmonyOS names phones and tablets in other words: what is left are computers. */
+const desktopSystems = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS', 'HarmonyOS', 'FreeBSD', 'OpenBSD', 'NetBSD'])
 const browsers = new Set<string>(Object.values(Bowser.BROWSER_MAP))
 const shortNames: ReadonlyMap<string, string> = new Map([
   ['Microsoft Edge', 'Edge'],

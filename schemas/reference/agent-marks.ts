@@ -22,8 +22,10 @@ export const browserMarks: readonly Mark[] = [
   [/\bKAKAOTALK\b/, 'KakaoTalk'],
   [/\bNAVER\(inapp/, 'NAVER'],
   [/\bTelegram-Android\//, 'Telegram'],
+  [/\bYJApp-/, 'Yahoo! JAPAN'],
+  [/\bBingSapphire\//, 'Bing'],
   [/\bGSA\/\d/, 'Google Search'],
-  [/\bDuckDuckGo\/\d/, 'DuckDuckGo'],
+  [/\b(?:DuckDuckGo|Ddg)\/\d/, 'DuckDuckGo'],
   [/\bHuaweiBrowser\//, 'Huawei Browser'],
   [/\bMiuiBrowser\//, 'MIUI Browser'],
   [/\bOP[TX]\/\d/, 'Opera'],
@@ -48,7 +50,10 @@ export const systemMarks: readonly Mark[] = [
 
 /** Televisions and devices that are plugged into them, consoles, cars, headsets. */
 export const otherDevices =
-  /\bSMART-?TV\b|\bHbbTV\b|\bNetCast\b|\bAndroidTV\b|\bGoogleTV\b|\bApple ?TV\b|\bBRAVIA\b|\bCrKey\/|\bTV\b|; AFT\w+\b|\bPlayStation\b|\bXbox\b|\bNintendo\b|\bTesla\/|\bOculusBrowser\//i
+  /\bSMART-?TV\b|\bHbbTV\b|\bNetCast\b|\bAndroidTV\b|\bGoogleTV\b|\bChromecast\b|\bApple ?TV\b|\bBRAVIA\b|\bCrKey\/|\bTV\b|; AFT\w+\b|\bPlayStation\b|\bXbox\b|\bNintendo\b|\bTesla\/|\bOculusBrowser\//i
+
+/** The parser takes one for a crawler and one for a phone: apps and browsers of both companies run on any device. */
+export const companyNames = /yahoo|huawei/gi
 
 /** The runtime of Android apps, which is no browser. */
 export const androidApps = /^Dalvik\//

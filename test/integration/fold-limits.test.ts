@@ -85,8 +85,8 @@ test('a visitor is counted whose first session of a full day began on the day be
   await shipWhatIsThere(stores)
   await fold(workOn(stores), undefined, { perVisitor: 1_200, perServerHour: 9, perStatement: 9 })
   expect(await pageviews()).toBe(before)
-  // The next fold, by the usual limit, has all of it.
-  await busy.addEvents([{ session: 1, occurred_at: midnight + 2 * hour }])
+  // The next fold of that hour, by the usual limit, has all of it.
+  await busy.addEvents([{ session: 1, occurred_at: midnight + hour + second }])
   expect(await pageviews()).toBeGreaterThan(before)
 })
 

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{Ta as o,Wa as s,f as u,h as n,i as r}from"./chunk-P322WZDC.js";var f=t=>{};function a(t,e){e!==""&&f(`${t}: ${e}`)}function c(){let[t,e]=u("");return n(()=>{f=e},[]),t===""?null:o("div",{class:"late",children:[o(s,{text:t}),o("button",{type:"button",onClick:()=>e(""),children:"Close"})]})}function b(){let t=r(!0);return n(()=>()=>{t.current=!1},[]),t}export{a,c as b,b as c};

@@ -51,7 +51,7 @@ import {
 import { listUntoldMerges } from '../../postgres/tables/people/untold-merges.ts'
 import { recreditContacts } from '../../postgres/tables/revenue/revenue-credits.ts'
 import { listWorkspacesAmong } from '../../postgres/tables/workspaces/workspaces.ts'
-import { inPortions } from '../../runtime/lists.ts'
+import { groupBy, inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, foldEventsMax, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
 import {
@@ -99,7 +99,7 @@ export async function refreshPeople(
   const { eventsMax, timeMs, pastMax } = { ...usualLimits, ...limits }
   // In this order: each merge was committed with its work, and the fold's state read later covers all of that work.
   const untold = await listUntoldMerges(pg, peopleWorkMax)
-  const taken = await takePeopleWork(pg, peopleWorkMax)
+  const taken = inTurns(await takePeopleWork(pg, peopleWorkMax))
   const waiting = await firstWork(work, taken, pastMax)
   const isAllTaken = taken.length < peopleWorkMax && waiting.length === taken.length
   const { folded, asOf } = await readFoldState(pg)
@@ -115,7 +115,7 @@ export async function refreshPeople(
   const isFolded = ({ boundAt }: (typeof untold)[number]) => boundAt <= asOf || isFromAhead(boundAt, now)
   const tellable = isAllRead ? untold.filter(isFolded) : []
   if (waiting.length === 0 && added.length === 0 && tellable.length === 0) return true
-  const contactIds = await copyNew(work, waiting, added, visible)
+  const { contactIds, changed } = await copyNew(work, waiting, added, visible)
   await ensureLease()
   const workspaceIds = await listWorkspacesOfContacts(pg, [...contactIds])
   const keptFrom = keptFromOf(await listWorkspacesAmong(pg, workspaceIds), now)
@@ -123,7 +123,6 @@ export async function refreshPeople(
   const { computed, left } = await computeContacts(work, [...contactIds], { keptFrom, timezones, eventsMax, timeMs })
   const toTell = tellable.filter(({ contactId }) => !left.has(contactId)).map(({ id }) => id)
   // The events of these contacts are copied, so their payments can be credited. A crash before the end repeats it.
-  const changed = [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))]
   for (const some of inPortions(changed, contactsPerStatement)) {
     await pg.transaction((tx) => recreditContacts(tx, some))
   }
@@ -153,14 +152,28 @@ export async function refreshPeople(
   return isAllRead && left.size === 0 && toTell.length < peopleWorkMax
 }
 
-/** Copies events of known people that aren't copied yet. @returns the contacts whose figures may have changed */
+/** As a run may get to the first of it alone: one of each workspace, then the next. Contacts that waited before come first. */
+function inTurns(work: readonly PeopleWork[]): PeopleWork[] {
+  const longestFirst = work.toSorted((a, b) => Number(b.isPostponed) - Number(a.isPostponed))
+  return [...groupBy(longestFirst, ({ workspaceId }) => workspaceId).values()]
+    .flatMap((own) => own.map((one, turn) => ({ one, turn })))
+    .sort((a, b) => a.turn - b.turn)
+    .map(({ one }) => one)
+}
+
+/**
+ * Copies events of known people that aren't copied yet.
+ * @returns the contacts whose figures may have changed, and those whose payments may have
+ */
 async function copyNew(
   { pg, ch, ensureLease }: LeasedStores,
   waiting: readonly PeopleWork[],
   added: readonly IdRange[],
   visible: readonly IdRange[],
-): Promise<Set<number>> {
-  const contactIds = new Set(waiting.flatMap(({ contactId }) => contactId ?? []))
+): Promise<{ readonly contactIds: Set<number>; readonly changed: readonly number[] }> {
+  const idsOf = (some: readonly PeopleWork[]) => some.flatMap(({ contactId }) => contactId ?? [])
+  const news = idsOf(waiting.filter(({ isPostponed }) => !isPostponed))
+  const contactIds = new Set(idsOf(waiting))
   const hours = waiting.flatMap(({ workspaceId, hour }) => (hour === null ? [] : [{ workspaceId, hour }]))
   if (added.length > 0 || hours.length > 0) {
     const which = eventsIn(added, hours)
@@ -176,17 +189,15 @@ async function copyNew(
       for (const { contactId } of await findContactsByHash(pg, some)) contactIds.add(contactId)
     }
   }
-  for (const contactId of await copyPast({ pg, ch }, waiting, visible)) contactIds.add(contactId)
+  const ofPast = await copyPast({ pg, ch }, waiting, visible)
+  for (const contactId of ofPast) contactIds.add(contactId)
   // A new contact takes over events with its e-mail, which counted for the contacts that their browsers are bound to.
-  const keys = await readContactKeys(
-    pg,
-    waiting.flatMap(({ contactId }) => contactId ?? []),
-  )
+  const keys = await readContactKeys(pg, news)
   for (const some of inPortions(keys, contactsPerStatement)) {
     const visitors = await readVisitorsWith(ch, some)
     for (const { contactId } of await readBindingsOfVisitors(pg, visitors)) contactIds.add(contactId)
   }
-  return contactIds
+  return { contactIds, changed: [...new Set([...news, ...ofPast])] }
 }
 
 function distinct(visitors: readonly VisitorOf[]): VisitorOf[] {

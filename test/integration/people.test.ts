@@ -78,6 +78,20 @@ test('contacts and the past of browsers that a run does not get to come with the
   expect(await counts()).toEqual({ 'pat@late.example': 3, 'quin@late.example': 4 })
 })
 
+test('contacts that shared a browser are computed once each, though a run gets to one of them alone', async () => {
+  await track(ingest, mine, [
+    identify('pair', 1, 'sam@pair.example'),
+    identify('pair', 2, 'sue@pair.example'),
+    ...[3, 4, 5].map((minutes) => view('pair', minutes)),
+  ])
+  await ingest.shipped()
+  await mergeInbox({ pg: stores.pg, hashes: stores.hashes, log: makeLog('test', 'silent'), now: Date.now() })
+  await foldStored(stores)
+  let runs = 1
+  while (runs < 9 && !(await refreshPeople(workOn(stores), Date.now(), { eventsMax: 4, timeMs: 0 }))) runs++
+  expect(runs).toBe(2)
+})
+
 test('an identified browser is one known person, with all that it did before, and no row of its own', async () => {
   await send(
     view('a', 0, { source: 'news', medium: 'email', campaign: 'spring', content: 'top' }),

@@ -24,6 +24,8 @@ export interface EventRepair {
   readonly hour: number
   /** Only its events: its conversions are credited otherwise. Decimal text, '0' for server events; null: all. */
   readonly visitor: string | null
+  /** Rows of it were deleted. */
+  readonly lacksRows: boolean
 }
 
 export interface FoldState {
@@ -54,7 +56,7 @@ export async function readFoldState(q: Queryable): Promise<FoldState> {
        ${milliseconds(`(SELECT coalesce(min(greatest(complete_at, 'epoch')), now()) FROM segment_leases_taken
           WHERE updated_at > now() - ${intervalOf('$2')} AND NOT ${isTooFarAhead('updated_at', 'now()', 0)}
             AND shipped_through < end_segment * $3::bigint - 1)`)} AS "shippedAsOf",
-       (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour, 'visitor', visitor::text)), '[]')
+       (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour, 'visitor', visitor::text, 'lacksRows', lacks_rows)), '[]')
         FROM (SELECT * FROM event_repairs ORDER BY id LIMIT $1) AS oldest) AS repairs
      FROM fold_state`,
     [repairsPerFoldMax, leaseSilentMs, segmentRowsMax],

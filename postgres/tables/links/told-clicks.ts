@@ -19,8 +19,8 @@ export interface ClickReading {
 
 /**
  * Gives each workspace with an endpoint for clicks a row, and takes those of others away. Clicks of before the endpoint aren't
- * told. An enabled endpoint was last changed when it was registered or enabled again. Where a clock that ran ahead says when, its
- * clicks are told from now on.
+ * told. An enabled endpoint was last changed when it was registered or enabled again. If a clock that ran ahead dated that,
+ * its clicks are told from now on.
  */
 export async function followClickSubscribers(q: Queryable, now: Date): Promise<void> {
   await q.query(`UPDATE told_clicks SET since = $1 WHERE ${isTooFarAhead('since', '$1', 0)}`, [now])

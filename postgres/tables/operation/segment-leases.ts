@@ -119,7 +119,7 @@ export async function raiseDeadMarks(q: Queryable, ids: readonly number[], since
      SELECT nth * $3::bigint, (nth + 1) * $3::bigint, through, 'epoch'
      FROM (SELECT id / ($2::bigint * $3::bigint) AS nth, max(id) AS through FROM unnest($1::bigint[]) AS id GROUP BY 1) AS stored
      ON CONFLICT (first_segment) DO UPDATE SET shipped_through = excluded.shipped_through
-     WHERE lease.shipped_through < excluded.shipped_through 
+     WHERE lease.shipped_through < excluded.shipped_through
        AND (lease.updated_at < to_timestamp($4::double precision / 1000) OR ${isTooFarAhead('lease.updated_at', 'now()', 0)})
      RETURNING first_segment`,
     [ids, segmentRowsMax, segmentLeaseSize, since],

@@ -9,6 +9,8 @@ export interface PeopleWork {
   readonly workspaceId: number
   /** Its figures are to be computed again. */
   readonly contactId: number | null
+  /** An earlier run had it, with the contacts beside it, and didn't get to its figures. */
+  readonly isPostponed: boolean
   /** Its events of the past are to be copied: decimal text. */
   readonly visitor: string | null
   /** Its events were changed: UTC, in hours since 1970. */
@@ -33,7 +35,7 @@ export async function addPeopleWork(q: Queryable, work: readonly NewPeopleWork[]
 /** The oldest, at most `limit`, in turns of their workspaces. */
 export function takePeopleWork(q: Queryable, limit: number): Promise<PeopleWork[]> {
   return q.query<PeopleWork>(
-    `SELECT id, workspace_id AS "workspaceId", contact_id AS "contactId", visitor::text, hour
+    `SELECT id, workspace_id AS "workspaceId", contact_id AS "contactId", is_postponed AS "isPostponed", visitor::text, hour
      FROM people_work WHERE id = ANY (${nextInTurns({ table: 'people_work', id: 'id', isWaiting: 'true' }, '$1')}) ORDER BY id`,
     [limit],
   )
@@ -43,7 +45,7 @@ export function takePeopleWork(q: Queryable, limit: number): Promise<PeopleWork[
 export async function postponeContacts(tx: Queryable, contactIds: readonly number[]): Promise<void> {
   if (contactIds.length === 0) return
   await tx.query(
-    `INSERT INTO people_work (workspace_id, contact_id) SELECT workspace_id, id FROM contacts
+    `INSERT INTO people_work (workspace_id, contact_id, is_postponed) SELECT workspace_id, id, true FROM contacts
      WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM people_work WHERE contact_id = contacts.id)`,
     [contactIds],
   )

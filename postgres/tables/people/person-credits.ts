@@ -91,8 +91,8 @@ export async function writePersonCredits(tx: Queryable, { changed, gone }: Perso
   )
   const derivedAnew = [...changed, ...gone]
   await tx.query(
-    `INSERT INTO event_repairs (workspace_id, hour, visitor)
-     SELECT DISTINCT * FROM unnest($1::int[], $2::bigint[], $3::numeric[])`,
+    `INSERT INTO event_repairs (workspace_id, hour, visitor, lacks_rows)
+     SELECT DISTINCT *, false FROM unnest($1::int[], $2::bigint[], $3::numeric[])`,
     columnsOf(derivedAnew, 'workspaceId', 'hour', 'visitor'),
   )
 }

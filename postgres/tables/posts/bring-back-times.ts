@@ -1,4 +1,4 @@
-/** Publishing waits for no time that a clock set which ran ahead, once it is right. */
+/** Times that a clock set which ran ahead: publishing doesn't wait for them once the clock is right. */
 import { publishWaitMaxMs } from '../../../schemas/limits/publish-limits.ts'
 import type { Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'

@@ -101,7 +101,7 @@ export async function deleteFeed(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM feeds WHERE id = $1', [id])
 }
 
-/** The account of the member whose key it is; null where it was deleted or revoked. Those of a removed member are the owner's then. */
+/** The account of the member whose key it is; null where it was deleted or revoked. A removed member's keys are revoked, and become the owner's. */
 export async function readKeyOwner(q: Queryable, keyId: number): Promise<number | null> {
   const sql = 'SELECT owner_id FROM api_keys WHERE id = $1 AND revoked_at IS NULL'
   const [key] = await q.query<{ owner_id: number }>(sql, [keyId])

@@ -5,7 +5,8 @@
  */
 
 import { isObject } from '../../schemas/json-object.ts'
-import { eventNameLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
+import { eventNameLengthMax, identifierLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
+import { clickIdOf } from '../../schemas/reference/click-ids.ts'
 import {
   cut,
   type ImportedEvent,
@@ -49,11 +50,7 @@ function fromPlausible(row: Row): Mapped {
     anonymous_id: nameOf(row['user_id']),
     session_id: nameOf(row['session_id']),
     occurred_at: withOffset(time),
-    // A name that Plausible took from the address, which it doesn't keep.
-    source: textOf(row['utm_source']) ?? (referrer === undefined ? textOf(row['referrer_source']) : undefined),
-    medium: textOf(row['utm_medium']),
-    campaign: textOf(row['utm_campaign']),
-    content: textOf(row['utm_content']),
+    ...campaignOf(row, referrer),
     ...ownFieldsOf(name, row),
   }
   const visitor = {
@@ -90,6 +87,22 @@ function ownFieldsOf(name: string, row: Row): { event_name: string; properties?:
     default:
       return { event_name: cut(name, eventNameLengthMax)!, properties }
   }
+}
+
+/** Plausible keeps the name of an ad's click id, and writes it as the medium of some: `(gclid)`. */
+function campaignOf(row: Row, referrer: string | undefined): Record<string, string | number> {
+  const text = (name: string) => cut(textOf(row[name]), identifierLengthMax)
+  const medium = text('utm_medium')
+  const inferred = /^\((\w+)\)$/.exec(medium ?? '')?.[1]
+  const clickId = clickIdOf(text('click_id_param') ?? inferred ?? '')
+  const ad = clickId?.isPaid ? clickId : undefined
+  return withoutUndefined({
+    // The last is a name that Plausible took from the address, which it doesn't keep.
+    source: text('utm_source') ?? ad?.source ?? (referrer === undefined ? text('referrer_source') : undefined),
+    medium: (inferred === undefined ? medium : undefined) ?? ad?.medium,
+    campaign: text('utm_campaign'),
+    content: text('utm_content'),
+  })
 }
 
 /** Two lists of one length. */

@@ -15,7 +15,7 @@ import {
   urlLengthMax,
   userAgentLengthMax,
 } from '../../schemas/limits/event-limits.ts'
-import { cut, type ImportedEvent, type Mapped, textOf, withOffset } from './imported-event.ts'
+import { cut, type ImportedEvent, type Mapped, textOf, withOffset, withoutUndefined } from './imported-event.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
 type Properties = Readonly<Record<string, unknown>>
@@ -122,15 +122,14 @@ function leaveOf(properties: Properties): Properties {
 }
 
 function clickOf(properties: Properties): OwnFields[] | { readonly leftOut: string } {
-  const text = textOf(properties['$el_text'])
-  const described = text === undefined ? {} : { properties: { text } }
+  const href = cut(textOf(properties['$external_click_url']), urlLengthMax)
+  const own = withoutUndefined({ href, text: textOf(properties['$el_text']) })
+  const described = Object.keys(own).length === 0 ? {} : { properties: own }
   switch (properties['$event_type']) {
     case 'submit':
       return [{ event_name: 'form_submit', ...described }]
-    case 'click': {
-      const isOutbound = textOf(properties['$external_click_url']) !== undefined
-      return [{ event_name: isOutbound ? 'outbound_click' : 'button_click', ...described }]
-    }
+    case 'click':
+      return [{ event_name: href === undefined ? 'button_click' : 'outbound_click', ...described }]
     default:
       return { leftOut: '$autocapture of neither clicks nor submissions' }
   }

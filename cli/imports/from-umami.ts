@@ -46,13 +46,9 @@ export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventD
   })
   switch (row['event_type']) {
     case eventTypes.pageview:
-      return [make({ event_name: 'pageview' })]
-    case eventTypes.custom: {
-      const tag = textOf(row['tag'])
-      const properties = { ...(tag !== undefined && { tag }), ...dataOf(row['event_id']!) }
-      const isEmpty = Object.keys(properties).length === 0
-      return [make({ event_name: textOf(row['event_name']), ...(!isEmpty && { properties }) })]
-    }
+      return [make({ event_name: 'pageview', ...ofTheSite(row, dataOf) })]
+    case eventTypes.custom:
+      return [make({ event_name: textOf(row['event_name']), ...ofTheSite(row, dataOf) })]
     case eventTypes.performance: {
       const measured = vitals.filter((metric) => textOf(row[metric.toLowerCase()]) !== undefined)
       if (measured.length === 0) return { leftOut: 'performance without a web vital' }
@@ -64,6 +60,13 @@ export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventD
     default:
       return { leftOut: `event_type ${cut(row['event_type'] ?? 'missing', 20)}` }
   }
+}
+
+/** What the site sent along: page views may have it, too. */
+function ofTheSite(row: CsvLine, dataOf: EventData['take']): { properties?: object } {
+  const tag = textOf(row['tag'])
+  const properties = { ...(tag !== undefined && { tag }), ...dataOf(row['event_id']!) }
+  return Object.keys(properties).length === 0 ? {} : { properties }
 }
 
 /** `url_path` has the fragment, which stands behind the query. */

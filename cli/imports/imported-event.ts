@@ -66,8 +66,12 @@ export function cut(text: string | undefined, max: number): string | undefined {
   return text === undefined || text.length <= max ? text : [...text].slice(0, max).join('')
 }
 
-/** A time of a database as RFC 3339: UTC where it has no offset, and minutes behind an offset of hours alone. */
+/**
+ * A time of a database as RFC 3339: UTC where it has no offset, and minutes behind an offset of hours alone. BigQuery
+ * writes `2024-03-09 10:00:00 UTC`.
+ */
 export function withOffset(text: string): string {
+  if (text.endsWith(' UTC')) return `${text.slice(0, -4)}Z`
   if (/[+-]\d\d$/.test(text.slice(10))) return `${text}:00`
   return /(?:Z|[+-]\d\d:?\d\d)$/i.test(text.slice(10)) ? text : `${text}Z`
 }

@@ -69,7 +69,8 @@ function recognizeJson(text: string, line: string): Recognized | undefined {
 
 function recognizeColumns(columns: readonly string[], name: string): Recognized | undefined {
   const has = (...names: string[]) => names.every((column) => columns.includes(column))
-  if (has('website_event_id', 'data_key'))
+  // The second is called so in Umami Cloud's export.
+  if (has('website_event_id', 'data_key') || has('event_id', 'data_key'))
     return {
       description: 'Umami’s table event_data',
       instead: 'give it with --event-data, beside the file of website_event',

@@ -79,6 +79,8 @@ test('rows of older Umamis have neither visit nor host, and NULL as databases wr
 test('own events of Umami keep their name, measurements become vitals, links and pixels are left out', () => {
   const custom = { ...umamiRow, event_type: '2', event_name: 'Sign up', tag: 'b' }
   expect(eventOf(fromUmami(custom, undefined))).toMatchObject({ event_name: 'Sign up', properties: { tag: 'b' } })
+  const tagged = eventOf(fromUmami({ ...umamiRow, tag: 'b' }, undefined, () => ({ author: 'Ada' })))
+  expect(tagged['properties']).toEqual({ tag: 'b', author: 'Ada' })
   const measured = eventsOf(
     fromUmami({ ...umamiRow, event_type: '5', lcp: '1812.5', cls: '0.02', ttfb: '90.0' }, undefined),
   )
@@ -151,6 +153,11 @@ test('a page view of PostHog has its page, visitor, session and time, and what w
   ])
 })
 
+test('a time that BigQuery wrote is UTC', () => {
+  const { occurred_at } = eventOf(fromPosthog(posthogRow('$pageview', {}, { timestamp: '2024-05-22 17:09:29.22 UTC' })))
+  expect(occurred_at).toBe('2024-05-22 17:09:29.22Z')
+})
+
 test('an event of a server is its distinct_id’s, and has address and user agent where these were sent', () => {
   const properties = JSON.stringify({
     $ip: '193.0.6.139',
@@ -184,7 +191,10 @@ test('PostHog’s own events become ours where there are such, and are left out 
   const click = { $event_type: 'click', $el_text: 'Buy' }
   expect(posthogEvent('$autocapture', click)).toMatchObject({ event_name: 'button_click', properties: { text: 'Buy' } })
   const away = { ...click, $external_click_url: 'https://other.example/' }
-  expect(posthogEvent('$autocapture', away)).toMatchObject({ event_name: 'outbound_click' })
+  expect(posthogEvent('$autocapture', away)).toMatchObject({
+    event_name: 'outbound_click',
+    properties: { href: 'https://other.example/', text: 'Buy' },
+  })
   expect(posthogEvent('$autocapture', { $event_type: 'submit' })).toMatchObject({ event_name: 'form_submit' })
   const set = { $set: { email: 'ada@example.com', name: 'Ada' }, $anon_distinct_id: 'anon-1' }
   expect(posthogEvent('$identify', set)).toMatchObject({
@@ -246,6 +256,17 @@ test('a page view of Plausible has its page, referrer, visitor, session and time
   ])
   const [bare] = eventsOf(ofPlausible({ referrer: '', referrer_source: 'letter', country_code: '\0\0' }))
   expect([bare!.event['source'], bare!.visitor!.country]).toEqual(['letter', undefined])
+})
+
+test('a click on an ad that Plausible knows by its parameter is the ad’s, also where its page names no medium', () => {
+  const came = (fields: object) => {
+    const { source, medium } = eventOf(ofPlausible({ referrer: 'google.com', utm_medium: '', ...fields }))
+    return [source, medium]
+  }
+  expect(came({ utm_medium: '(gclid)', click_id_param: 'gclid' })).toEqual(['google', 'cpc'])
+  expect(came({ utm_medium: '(msclkid)', referrer: '' })).toEqual(['bing', 'cpc'])
+  expect(came({ click_id_param: 'wbraid', utm_source: 'ads', utm_medium: 'paid' })).toEqual(['ads', 'paid'])
+  expect(came({ click_id_param: 'fbclid' })).toEqual([undefined, undefined])
 })
 
 test('automatic goals of Plausible become our events, and engagement a page_leave; another site is refused', () => {

@@ -23,6 +23,7 @@ test.each([
   ['figures', 'Timestamp,Hostname,Pathname,Views,Uniques\n', 'pages.csv'],
   ['Google Analytics', '# -----------------\n# Pages\nPage path,Views\n', 'report.csv'],
   ['event_data', 'website_event_id,website_id,data_key,string_value\n', 'event_data.csv'],
+  ['event_data', '"website_id","session_id","event_id","data_key","string_value","created_at"\n', 'event_data.csv'],
   ['ZIP', 'PK\x03\x04…', 'export.csv'],
   ['access log', '1.2.3.4 - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 2326\n', 'a.log'],
 ])('a file without events is told: %s', (told, text, name) => {

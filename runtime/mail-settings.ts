@@ -1,4 +1,5 @@
 /** The two settings of mail: `SMTP_URL` and `MAIL_FROM`. */
+import { domainToASCII } from 'node:url'
 
 export interface SmtpServer {
   readonly host: string
@@ -11,6 +12,20 @@ export interface SmtpServer {
 export interface MailAddress {
   readonly name: string
   readonly address: string
+}
+
+/** The domain as headers and greetings write it. */
+export function domainOf({ address }: MailAddress): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1)
+  return domainToASCII(domain) || domain
+}
+
+/**
+ * How this machine names itself to the mail server. Containers have names without a dot; relays such as Google's refuse these,
+ * and the address of the loopback that nodemailer would send then.
+ */
+export function greetingName(machine: string, from: MailAddress): string {
+  return machine.includes('.') ? machine : domainOf(from)
 }
 
 const usualPorts = { 'smtp:': 587, 'smtps:': 465 } as const
@@ -31,7 +46,8 @@ export function readSmtpUrl(text: string | undefined): SmtpServer | undefined {
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? usualPorts[protocol] : Number(port),
-    isSecure: protocol === 'smtps:',
+    // The port of TLS from the first byte (RFC 8314), however the URL begins: a server waits there for it in silence.
+    isSecure: protocol === 'smtps:' || port === '465',
     login: username === '' ? undefined : { user: decoded(username), password: decoded(password) },
   }
 }

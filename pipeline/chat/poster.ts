@@ -6,7 +6,7 @@ import assert from 'node:assert'
 import type { Clock } from '../../runtime/clock.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isUnsent } from '../../runtime/outbound/unsent.ts'
-import type { ChatKind } from '../../schemas/chat-kinds.ts'
+import { type ChatKind, chatOf } from '../../schemas/chat-kinds.ts'
 import { chatBodyBytesMax } from '../../schemas/limits/chat-limits.ts'
 import type { Message } from '../reports/message.ts'
 import { SendFailed } from '../reports/send-failed.ts'
@@ -32,7 +32,7 @@ const headers = { 'content-type': 'application/json; charset=UTF-8', 'user-agent
 export function makeChatPoster(agent: Dispatcher, clock: Clock): ChatPoster {
   return {
     post: async ({ kind, address }, message) => {
-      const body = JSON.stringify(bodyOf(kind, message))
+      const body = JSON.stringify(bodyOf(kind, message, chatOf(new URL(address)) === undefined))
       assert(Buffer.byteLength(body) <= chatBodyBytesMax)
       let answer: Answer
       try {

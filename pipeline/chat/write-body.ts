@@ -12,19 +12,13 @@ import type { Message, Row, Table } from '../reports/message.ts'
 /** Makes one character harmless. */
 type Mask = (character: string) => string
 
-/** The JSON that the chat takes. */
-export function bodyOf(kind: ChatKind, message: Message): object {
-  return writers[kind](message)
+/** The JSON that the chat takes. @param isCompatible another server takes what Slack takes */
+export function bodyOf(kind: ChatKind, message: Message, isCompatible = false): object {
+  return kind === 'slack' && isCompatible ? slackBody(message, inCompatibleCode) : writers[kind](message)
 }
 
 const writers: Readonly<Record<ChatKind, (message: Message) => object>> = {
-  // The text is for notifications, and for servers that know no blocks.
-  slack: (message) => {
-    const dashboardUrl = message.dashboardUrl.replaceAll('&', '&amp;')
-    const sections = sectionsOf({ ...message, dashboardUrl }, inSlack)
-    const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })
-    return { text: sections.join('\n'), blocks: sections.map(section), unfurl_links: false, unfurl_media: false }
-  },
+  slack: (message) => slackBody(message, inSlack),
   google_chat: (message) => ({ text: sectionsOf(message, inGoogleChat).join('\n') }),
   discord: ({ name, headline, note, tables, dashboardUrl, linkText }) => {
     const link = dashboardUrl === '' ? [] : [`[${linkText}](${dashboardUrl})`]
@@ -44,6 +38,14 @@ const writers: Readonly<Record<ChatKind, (message: Message) => object>> = {
   }),
 }
 
+/** The text is for notifications, and for servers that know no blocks. */
+function slackBody(message: Message, code: Mask): object {
+  const dashboardUrl = message.dashboardUrl.replaceAll('&', '&amp;')
+  const sections = sectionsOf({ ...message, dashboardUrl }, inSlack, code)
+  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })
+  return { text: sections.join('\n'), blocks: sections.map(section), unfurl_links: false, unfurl_media: false }
+}
+
 const slackEntities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const angleQuotes: Readonly<Record<string, string>> = { '<': '‹', '>': '›' }
 /** Ends no block of code. */
@@ -51,6 +53,8 @@ const inCode: Mask = (character) => (character === '`' ? 'ˋ' : character)
 /** Compatible servers know mentions by an @, and links by brackets. A joiner that nobody sees keeps these from what follows. */
 const inSlack: Mask = (character) =>
   /[@\]]/.test(character) ? `${character}\u2060` : (slackEntities[character] ?? inCode(character))
+/** Mattermost shows entities in blocks of code as they stand, and makes links of angle brackets there. */
+const inCompatibleCode: Mask = (character) => angleQuotes[character] ?? (character === '&' ? '&' : inSlack(character))
 /** Angle brackets begin links and mentions there, and have no escape. */
 const inGoogleChat: Mask = (character) => angleQuotes[character] ?? inCode(character)
 const inDiscord: Mask = (character) => (/[\\*_~|>#\-[\]()<:@`]/.test(character) ? `\\${character}` : character)
@@ -60,17 +64,24 @@ function masked(text: string, mask: Mask): string {
 }
 
 /** Slack and Google Chat know the same stars, blocks and links. */
-function sectionsOf({ name, headline, note, tables, dashboardUrl, linkText }: Message, mask: Mask): string[] {
+function sectionsOf(
+  { name, headline, note, tables, dashboardUrl, linkText }: Message,
+  mask: Mask,
+  code: Mask = mask,
+): string[] {
   return [
     `*${masked(`${name}: ${headline}`, mask)}*`,
     ...(note === '' ? [] : [masked(note, mask)]),
-    ...tables.map((table) => `*${table.title}*\n${blockOf(table, mask)}`),
+    ...tables.map((table) => `*${table.title}*\n${blockOf(table, code)}`),
     ...(dashboardUrl === '' ? [] : [`<${dashboardUrl}|${linkText}>`]),
   ]
 }
 
+/** Figures are aligned. A list of amounts in many currencies is longer, and would move all others out of sight. */
+const valueWidthMax = 20
+
 function blockOf({ rows }: Table, mask: Mask): string {
-  const width = Math.max(0, ...rows.map(({ value }) => value.length))
+  const width = Math.max(0, ...rows.map(({ value }) => value.length).filter((length) => length <= valueWidthMax))
   const lines = rows.map(({ label, value, note }) => cut(`${value.padStart(width)}  ${label}${besides(note)}`, mask))
   return `\`\`\`\n${lines.length > 0 ? lines.join('\n') : 'none'}\n\`\`\``
 }
@@ -96,7 +107,8 @@ function cardOf({ name, headline, note, tables, dashboardUrl, linkText }: Messag
   const asItIs: Mask = (character) => character
   const rowOf = ({ label, value, note }: Row) =>
     block(
-      run(value, { weight: 'Bolder' }),
+      // Teams on phones shows no card that has an empty run.
+      ...(value === '' ? [] : [run(value, { weight: 'Bolder' })]),
       run(`  ${cut(label, asItIs)}`),
       ...(note === '' ? [] : [run(cut(besides(note), asItIs), { isSubtle: true })]),
     )

@@ -2,10 +2,11 @@
  * Sends mail by SMTP: the only importer of nodemailer. Each mail has a connection and a deadline of its own. Errors of
  * servers may quote an address, so a `MailFailed` only has their codes.
  */
+import { hostname } from 'node:os'
 import { createTransport } from 'nodemailer'
 import { within } from '../../runtime/deadline.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
-import type { MailAddress, SmtpServer } from '../../runtime/mail-settings.ts'
+import { domainOf, greetingName, type MailAddress, type SmtpServer } from '../../runtime/mail-settings.ts'
 import { reportMailMs, smtpAnswerBytesMax, smtpConnectMs } from '../../schemas/limits/report-limits.ts'
 import { SendFailed } from './send-failed.ts'
 
@@ -51,6 +52,7 @@ export function makeMailer(
   const connectMs = Math.min(smtpConnectMs, withinMs)
   const isHere = isLoopback(host)
   const transport = createTransport({
+    name: greetingName(hostname(), from),
     host,
     port,
     secure: isSecure,
@@ -66,7 +68,7 @@ export function makeMailer(
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
+  const domain = domainOf(from)
   return {
     send: ({ to, subject, text, html, messageId, unsubscribeUrl }, signal) =>
       within(withinMs, signal, async (ending) => {

@@ -38,12 +38,18 @@ export interface Message {
 /** The link of messages about figures. */
 export const allFigures = 'All figures'
 
-/** One line, without control characters and those that are not seen, and not longer than a message can show. */
+/**
+ * One line, without control characters and those that are not seen, and not longer than a message can show. Joiners stay
+ * before what they join: Persian and Indian writing and many emoji need them.
+ */
 export function plain(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]+/gu, ' ').trim()
+  const seen = text.replace(unseen, '')
+  const line = seen.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]+/gu, ' ').trim()
   const letters = [...line]
   return letters.length > reportNameLengthMax ? `${letters.slice(0, reportNameLengthMax - 1).join('')}…` : line
 }
+
+const unseen = /[\u200B\u200E\u200F\u2060-\u2065\uFEFF]|[\u200C\u200D]+(?![\p{L}\p{M}\p{Extended_Pictographic}])/gu
 
 /** @param path begins with a slash */
 export function dashboardUrlOf(apiHost: string, workspace: { readonly id: number }, path: string): string {

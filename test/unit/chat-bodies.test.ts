@@ -50,6 +50,9 @@ test('each chat escapes as it wants, the figure stands before the name, and Team
   expect(write('slack')).toContain('1,234,567  /a&lt;b&gt;&amp;c (/a&lt;b&gt;&amp;c)')
   expect(write('slack')).toContain('?start=2026-11-09&amp;end=2026-11-15|All figures>')
   expect(write('google_chat')).toContain('1,234,567  /a‹b›&c')
+  const compatible = JSON.stringify(bodyOf('slack', message(brackets, angle), true))
+  expect(compatible).toContain('1,234,567  /a‹b›&c (/a‹b›&c)')
+  expect(compatible).toContain('&amp;end=2026-11-15|All figures>')
   expect(write('google_chat')).toContain('?start=2026-11-09&end=2026-11-15|All figures>')
   expect(write('discord')).toContain('1,234,567  /a<b>&c')
   expect(write('discord')).toContain(JSON.stringify('**\\[x\\]\\(y\\)\\_\\: Nov').slice(1, -1))
@@ -63,5 +66,15 @@ test('a message without the address of the dashboard has no link, and one withou
     const raw = JSON.stringify(bodyOf(kind, bare))
     expect(faultOf(kind, 'application/json; charset=UTF-8', raw)).toBeUndefined()
     expect(raw).not.toContain('All figures')
+  }
+})
+
+test('a long list of amounts leaves the other figures in sight, and a row without a value is taken', () => {
+  const amounts = Array.from({ length: 15 }, () => 'AUD 12,345.00').join(', ')
+  const rows = ['1,234', amounts, ''].map((value) => ({ label: 'Visitors', value, note: '' }))
+  for (const kind of chatKinds) {
+    const raw = JSON.stringify(bodyOf(kind, { ...message('Acme', ''), tables: [{ title: 'Figures', rows }] }))
+    expect(faultOf(kind, 'application/json; charset=UTF-8', raw)).toBeUndefined()
+    if (kind !== 'teams') expect(raw).toContain('\\n1,234  Visitors\\n')
   }
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../runtime/config.ts'
+import { domainOf, greetingName } from '../../runtime/mail-settings.ts'
 
 const smtp = (url: string) => readConfig({ SMTP_URL: url }).smtpServer
 const from = (text: string) => readConfig({ MAIL_FROM: text }).mailFrom
@@ -13,6 +14,7 @@ describe('SMTP_URL', () => {
       isSecure: true,
       login: { user: 'a@b.c', password: 'p/#' },
     })
+    expect(smtp('smtp://u:p@mail.example.com:465')).toMatchObject({ port: 465, isSecure: true })
     expect(readConfig({ SMTP_URL: '' }).smtpServer).toBeUndefined()
   })
 
@@ -38,4 +40,13 @@ describe('MAIL_FROM', () => {
       expect(() => from(text)).toThrow(/^MAIL_FROM must be an address/)
     },
   )
+})
+
+test('a machine without a full name, such as a container, greets by the domain of the sender, in ASCII', () => {
+  const sender = from('Büro <info@müller.example>')!
+  expect(domainOf(sender)).toBe('xn--mller-kva.example')
+  expect(['3f2a9c01d7be', 'localhost', ''].map((name) => greetingName(name, sender))).toEqual(
+    Array(3).fill('xn--mller-kva.example'),
+  )
+  expect(greetingName('mail.example.com', sender)).toBe('mail.example.com')
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeReport } from '../../pipeline/reports/describe-report.ts'
 import { composeMail } from '../../pipeline/reports/mail-layout.ts'
+import { plain } from '../../pipeline/reports/message.ts'
 import type { Report } from '../../pipeline/reports/read-report.ts'
 import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 
@@ -73,4 +74,11 @@ test('figures that begin later than the period say so', () => {
   const { text, html } = write({ metrics: { ...metrics, previous: null, readable_from: '2026-10-02T22:00:00Z' } })
   const said = 'No figures are kept from before Oct 3, 2026'
   expect([text.includes(said), html.includes(said), write().text.includes('No figures')]).toEqual([true, true, false])
+})
+
+test('names keep what joins letters and emoji, and lose marks that are not seen without a gap', () => {
+  const joined = ['می\u200Cخواهم', 'ශ්\u200Dරී', '👩\u200D👩\u200D👧', '🏳️\u200D🌈']
+  expect(joined.map(plain)).toEqual(joined)
+  const unseen = ['\u200Fשלום\u200F!', 'a\u200Bb', 'a\u202Eb', 'a\u200D \u200C', '\r\na\r\n\0b']
+  expect(unseen.map(plain)).toEqual(['שלום!', 'ab', 'a b', 'a', 'a b'])
 })

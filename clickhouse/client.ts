@@ -187,6 +187,14 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
         // Not through the client: a server refuses every request for a database that isn't there.
         const outside = createClient({ ...config, database: 'default' })
         try {
+          // Not `IF NOT EXISTS` alone: a managed server's user may lack the right to make any.
+          const found = await outside.query({
+            query: 'SELECT 1 FROM system.databases WHERE name = {database:String}',
+            query_params: { database },
+            format: 'JSONEachRow',
+            abort_signal,
+          })
+          if ((await found.json()).length > 0) return
           await outside.command({
             query: `CREATE DATABASE IF NOT EXISTS \`${database.replaceAll('`', '')}\``,
             abort_signal,
@@ -273,6 +281,9 @@ async function retryStale<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** As nginx, Caddy and the balancers of clouds answer 502, 503 and 504: the client has the body alone, and some have none. */
+const balancerPage = /^\s*$|bad gateway|gateway time-?out|service (temporarily )?unavailable|no healthy upstream/i
+
 function toStoreError(error: unknown): unknown {
   if (error instanceof InsertRefused || error instanceof StoreUnavailable) return error
   const { message } = error as Error
@@ -282,6 +293,8 @@ function toStoreError(error: unknown): unknown {
       : error
   }
   // Other errors come from the connection, or from a balancer before ClickHouse.
-  const isUnavailable = isNetworkError(error) || /timeout|aborted|socket|HTTP|closed|cut short/i.test(message)
-  return isUnavailable ? new StoreUnavailable('clickhouse', message, { cause: error }) : error
+  const isUnavailable =
+    isNetworkError(error) || /timeout|aborted|socket|HTTP|closed|cut short/i.test(message) || balancerPage.test(message)
+  const text = message || 'an answer without a text'
+  return isUnavailable ? new StoreUnavailable('clickhouse', text, { cause: error }) : error
 }

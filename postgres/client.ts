@@ -153,9 +153,10 @@ function makeAsk(usualMs: number) {
 
 /**
  * SQLSTATEs with which a server says that it can't now: shutting down, starting, too many connections, too late. It also
- * ends one of two transactions that wait for each other (40P01), which can be made again.
+ * ends one of two transactions that wait for each other (40P01), which can be made again. Nothing of ours is read-only, so one
+ * that takes no writes (25006) has become a standby, or its host has closed it, as for a full disk.
  */
-const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25P03|40003|40P01)$/
+const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25006|25P03|40003|40P01)$/
 const driverTexts =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|connection error and is not queryable|Client was closed|after calling end/
 

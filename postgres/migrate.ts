@@ -25,6 +25,7 @@ export async function migratePostgres(pg: Postgres): Promise<string[]> {
       const applied = await tx.query<AppliedMigration>('SELECT name, checksum FROM schema_migrations ORDER BY name')
       const [next] = pendingMigrations(all, applied)
       if (!next) return undefined
+      if (applied.length === 0) await requireUtf8(tx)
       await tx.query(next.sql, [], { deadlineMs })
       await tx.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [next.name, next.checksum])
       return next.name
@@ -32,6 +33,14 @@ export async function migratePostgres(pg: Postgres): Promise<string[]> {
     if (name === undefined) return done
     done.push(name)
   }
+}
+
+/** A server that was set up without a locale makes databases in which a letter with an accent counts as two, or has no place. */
+async function requireUtf8(tx: Queryable): Promise<void> {
+  const [row] = await tx.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding")
+  if (row!.encoding === 'UTF8') return
+  const mend = "make it anew: CREATE DATABASE svc ENCODING 'UTF8' TEMPLATE template0"
+  throw new Error(`the database of DATABASE_URL has the encoding ${row!.encoding}, and UTF8 is needed; ${mend}`)
 }
 
 /**

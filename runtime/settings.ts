@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { readMailFrom, readSmtpUrl } from './mail-settings.ts'
+import { faultInStoreUrl } from './store-url.ts'
 
 export interface Setting<T> {
   readonly name: string
@@ -23,16 +24,10 @@ function text(name: string, fallback: string, meaning: string): Setting<string> 
 }
 
 function optionalUrl(name: string, protocols: string[], shownDefault: string, meaning: string) {
-  const beginning = `must begin with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
   return setting(name, shownDefault, meaning, (value) => {
     if (value === undefined) return undefined
-    // A host alone, most likely.
-    if (!value.includes('://')) throw new Error(beginning)
-    // Not shown: it may hold a password.
-    if (!URL.canParse(value)) {
-      throw new Error('must be a URL (in a user or password, `#` `/` `?` `@` are written `%23` `%2F` `%3F` `%40`)')
-    }
-    if (!protocols.includes(new URL(value).protocol)) throw new Error(beginning)
+    const fault = faultInStoreUrl(value, protocols)
+    if (fault !== undefined) throw new Error(fault)
     return value
   })
 }
@@ -48,7 +43,8 @@ function publicRoot(name: string, shownDefault: string, meaning: string): Settin
     if (username !== '' || password !== '' || /[?#\s\\]/.test(root)) {
       throw new Error('must end with the host, its port or a path: no user, no parameters and no spaces')
     }
-    return root.replace(/\/+$/, '')
+    // As a browser writes it: the scheme and the host in lower case.
+    return new URL(root).href.replace(/\/+$/, '')
   })
 }
 

@@ -35,15 +35,19 @@ export async function judgeSchema(check: Check, pending: () => Promise<string[]>
 }
 
 async function durability(pg: Postgres): Promise<Finding[]> {
-  const [row] = await pg.query<Record<'fsync' | 'full_page_writes' | 'synchronous_commit', string> & { copy: boolean }>(
+  const [row] = await pg.query<
+    Record<'fsync' | 'full_page_writes' | 'synchronous_commit', string> & Record<'copy' | 'elsewhere', boolean>
+  >(
+    // Neon and Aurora keep what is committed on other machines: there fsync and full_page_writes are off, and nobody can set them.
     `SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
-       current_setting('synchronous_commit') AS synchronous_commit, pg_is_in_recovery() AS copy`,
+       current_setting('synchronous_commit') AS synchronous_commit, pg_is_in_recovery() AS copy,
+       current_setting('neon.timeline_id', true) IS NOT NULL OR to_regproc('aurora_version') IS NOT NULL AS elsewhere`,
   )
-  const { fsync, full_page_writes, synchronous_commit, copy } = row!
+  const { fsync, full_page_writes, synchronous_commit, copy, elsewhere } = row!
   const findings: Finding[] = []
   const say = (finding: Finding) => findings.push(finding)
   if (copy) say(failed('postgres.durability', 'is a standby, which takes no writes: name the primary in DATABASE_URL'))
-  for (const [name, value] of Object.entries({ fsync, full_page_writes })) {
+  for (const [name, value] of Object.entries(elsewhere ? {} : { fsync, full_page_writes })) {
     if (value === 'off') say(failed('postgres.durability', `${name} is off, a power loss breaks it: set it on`))
   }
   if (synchronous_commit === 'off') {

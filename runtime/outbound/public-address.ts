@@ -9,15 +9,21 @@ const platformAddresses = new Set(['168.63.129.16'])
 /** All IPv6 addresses that are given out to networks. Addresses outside map, translate or tunnel to others. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
+/** By these a network of IPv6 alone reaches IPv4 (RFC 6052): its name servers answer them for hosts without IPv6. */
+const translated = ipaddr.parseCIDR('64:ff9b::/96') as [ipaddr.IPv6, number]
+
 /** Whether a text is an address of IPv4 or IPv6, in any notation. */
 export function isAddress(text: string): boolean {
   return ipaddr.isValid(text)
 }
 
-/** @param address in any notation of IPv4 or IPv6; an IPv4 address that is mapped into IPv6 counts as itself */
+/** @param address in any notation of IPv4 or IPv6; an IPv4 address that is mapped or translated into IPv6 counts as itself */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
+  if (parsed instanceof ipaddr.IPv6 && parsed.match(translated)) {
+    return isPublicAddress(parsed.toByteArray().slice(12).join('.'))
+  }
   if (parsed.range() !== 'unicast') return false
   return parsed instanceof ipaddr.IPv6 ? parsed.match(globalUnicast) : !platformAddresses.has(parsed.toString())
 }

@@ -17,6 +17,8 @@ export interface RedisProgram {
 /** The server and the libraries that a small system lacks. */
 const packages = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1']
 const fetchWithinMs = 240_000
+/** Older ones refuse a line of our settings, and end. */
+const oldestMajor = 7
 
 /** @throws with one line that says how to install it */
 export async function findRedis(say: (line: string) => void): Promise<RedisProgram> {
@@ -25,7 +27,7 @@ export async function findRedis(say: (line: string) => void): Promise<RedisProgr
       .split(delimiter)
       .map((folder) => join(folder, name))
       .find(existsSync)
-    if (command) return { command, env: {} }
+    if (command) return requireVersion({ command, env: {} })
   }
   const cache = projectFile('.cache/redis')
   const root = join(cache, 'root')
@@ -36,7 +38,15 @@ export async function findRedis(say: (line: string) => void): Promise<RedisProgr
     rmSync(cache, { recursive: true, force: true })
     throw needed(`the fetched one doesn't run: ${(error?.message ?? stderr).trim()}`)
   }
-  return program
+  return requireVersion(program)
+}
+
+/** `Redis server v=7.0.15 sha=…`, `Valkey server v=8.1.1 sha=…`. @throws where its version is too old */
+function requireVersion(program: RedisProgram): RedisProgram {
+  const { stdout } = spawnSync(program.command, ['--version'], { env: childEnvironment(program.env), encoding: 'utf8' })
+  const version = /\bv=(\d[\d.]*)/.exec(stdout ?? '')?.[1]
+  if (version === undefined || Number.parseInt(version, 10) >= oldestMajor) return program
+  throw needed(`${program.command} has version ${version}, ${oldestMajor} or newer is needed`)
 }
 
 async function fetchPackages(root: string, say: (line: string) => void): Promise<void> {

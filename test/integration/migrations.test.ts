@@ -37,6 +37,18 @@ test('migrates an empty Postgres from several processes at once, each migration 
   await stores.pg.query(`DROP DATABASE ${empty} WITH (FORCE)`)
 })
 
+test('a new database of another encoding than UTF-8 is refused', async () => {
+  const name = new URL(stores.databaseUrl).pathname.slice(1)
+  const other = `${name}_ascii`
+  await stores.pg.query(
+    `CREATE DATABASE ${other} ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`,
+  )
+  const pg = patientPostgres(stores.databaseUrl.replace(name, other), { max: 1 })
+  await expect(migratePostgres(pg)).rejects.toThrow('has the encoding SQL_ASCII, and UTF8 is needed')
+  await pg.close()
+  await stores.pg.query(`DROP DATABASE ${other} WITH (FORCE)`)
+})
+
 test('ClickHouse statements can be repeated, as after a kill before their record; databases of tests are as they make one', async () => {
   const url = new URL(stores.clickhouseUrl)
   url.pathname += '_migrated'

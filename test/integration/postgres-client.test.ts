@@ -33,6 +33,16 @@ test('tells a statement that is wrong from a store that is away', async () => {
   await away.close()
 })
 
+test('a server that takes no writes is away, and its connection isn’t used again', async () => {
+  const one = connectPostgres(stores.databaseUrl, { max: 1 })
+  await one.query('SET default_transaction_read_only = on')
+  const write = () => one.query('INSERT INTO things (id) VALUES ($1) ON CONFLICT DO NOTHING', [2])
+  await expect(write()).rejects.toBeInstanceOf(StoreUnavailable)
+  await write()
+  await one.close()
+  await stores.pg.query('DELETE FROM things WHERE id = 2')
+})
+
 test('ends a statement at its deadline, and the next one has its own again', async () => {
   const slow = stores.pg.query('SELECT pg_sleep(20)', [], { deadlineMs: 200 })
   await expect(slow).rejects.toBeInstanceOf(StoreUnavailable)

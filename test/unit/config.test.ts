@@ -10,6 +10,24 @@ test('a URL of a store that can’t be read isn’t shown, for its password', ()
   }
 })
 
+test('a URL of Postgres may have a socket in place of its host', () => {
+  const DATABASE_URL = 'postgres://svc:pass@/svc?host=/cloudsql/project:region:name'
+  expect(readConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL)
+  expect(() => readConfig({ DATABASE_URL: 'postgres://svc:pass@/svc' })).toThrow(/^DATABASE_URL must be a URL/)
+})
+
+test('a `%` that stands for itself is told of at the start, by the name of its setting', () => {
+  for (const [name, url] of [
+    ['REDIS_URL', 'redis://:p%ss@db:6379/0'],
+    ['CLICKHOUSE_URL', 'https://svc:p%ss@db:8443/svc'],
+  ] as const) {
+    const read = () => readConfig({ [name]: url })
+    expect(read).toThrow(new RegExp(`^${name} must have \`%25\``))
+    expect(read).not.toThrow(/p%ss/)
+  }
+  expect(readConfig({ DATABASE_URL: 'postgres://svc:p%ss@db/svc' }).databaseUrl).toMatch(/p%ss/)
+})
+
 test.each([
   [undefined, undefined],
   ['off', []],

@@ -55,6 +55,7 @@ test.each([
   const said = async (row: object) => wrong(await examinePostgres(answering(row)), 'postgres.durability')
   expect(await said(settings)).toEqual([])
   expect(await said({ ...settings, ...differs })).toMatchObject([{ outcome, text: expect.stringContaining(text) }])
+  expect(await said({ ...settings, fsync: 'off', full_page_writes: 'off', elsewhere: true })).toEqual([])
 })
 
 test.each([

@@ -31,6 +31,25 @@ test.each([
   expect(failures).toEqual([name, name])
 })
 
+test.each([
+  [502, ''],
+  [502, '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body></body>\r\n</html>'],
+  [503, '<html>\r\n<head><title>503 Service Temporarily Unavailable</title></head>\r\n</html>'],
+  [504, '<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n</html>'],
+])('a balancer that answers %d `%s` for ClickHouse says that it is away', async (status, page) => {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(status).end(page)
+  })
+  const ch = connectClickHouse((await listening(server)).url)
+  onTestFinished(async () => {
+    await ch.close()
+    server.close()
+  })
+  for (const asked of [ch.query('SELECT 1'), ch.command('SELECT 1')])
+    await expect(asked).rejects.toMatchObject({ name: 'StoreUnavailable' })
+})
+
 test('a statement of minutes ends soon where the server hangs, and not where it works on', async () => {
   let [hangs, pings] = [false, 0]
   const server = createServer(async (request, response) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isPublicAddress } from '../../runtime/outbound/public-address.ts'
 
-test.each(['8.8.8.8', '1.1.1.1', '168.63.129.15', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
+test.each(['8.8.8.8', '1.1.1.1', '168.63.129.15', '2606:4700:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'])(
   '%s is public',
   (address) => {
     expect(isPublicAddress(address)).toBe(true)
@@ -18,7 +18,7 @@ test.each([
   ...':: ::1 fe80::1 fc00::1 fd12:3456::1 fec0::1 ff02::1 2001:db8::1 100::1'.split(' '),
   // IPv4 in IPv6: mapped, compatible, translated, 6to4, Teredo.
   ...'::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:a9fe:a9fe ::7f00:1 ::ffff:0:127.0.0.1'.split(' '),
-  ...'64:ff9b::7f00:1 64:ff9b:1::1 2002:7f00:1:: 2001::1'.split(' '),
+  ...'64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b::a83f:8110 64:ff9b:1::1 2002:7f00:1:: 2001::1'.split(' '),
   ...['localhost', 'example.com', '', '127.0.0.1:80'],
 ])('%s is not', (address) => {
   expect(isPublicAddress(address)).toBe(false)

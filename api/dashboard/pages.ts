@@ -32,6 +32,8 @@ export function shell(answers: FirstAnswers, now: number): HttpReply {
     'Dashboard',
     `<div id="app" data-now="${now}"></div><script type="application/json" id="answers">${json}</script>`,
     headTags.script,
+    // A translator puts other elements in the place of texts: the script would go on with texts that nobody sees.
+    ' translate="no"',
   )
 }
 
@@ -153,10 +155,10 @@ export function plainPage(status: number, title: string, body: string): HttpRepl
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
-function html(status: number, title: string, body: string, head = ''): HttpReply {
+function html(status: number, title: string, body: string, head = '', attributes = ''): HttpReply {
   return {
     status,
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' },
-    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">${headTags.style}${head}</head><body>${body}</body></html>`,
+    body: `<!doctype html><html lang="en"${attributes}><head><meta charset="utf-8"><title>${title}</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">${headTags.style}${head}</head><body>${body}</body></html>`,
   }
 }

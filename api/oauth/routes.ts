@@ -32,7 +32,7 @@ interface OAuthStores {
 const metadataSeconds = 300
 
 /** A page may be an app, too, as MCP's Inspector is: nothing here reads a cookie. */
-const anyOrigin = { 'Access-Control-Allow-Origin': '*' }
+const anyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
 const preflightReply: HttpReply = {
   status: 204,
   headers: {

@@ -189,7 +189,7 @@ test('a note is added, changed and deleted by keyboard, and its text stands in t
   await page.fill('dialog input[name="text"]', 'Long ago')
   await page.fill('dialog input[name="day"]', '2020-01-01')
   await page.keyboard.press('Enter')
-  await page.waitForSelector('[role="status"]:has-text("which this range doesn’t have")')
+  await page.waitForSelector('[role="status"]:has-text("which is outside this range")')
   await page.focus('.notes [aria-label^="Delete <img"]')
   await page.keyboard.press('Enter')
   await page.focus('dialog .danger')

@@ -39,6 +39,8 @@ test('waits for the first event, shows how to send it, and turns by itself', asy
   await page.waitForSelector('text=Waiting for the first event')
   expect(await page.textContent('.install')).toContain(`svc.js?key=${mine.trackingKey}`)
   expect(new URL(page.url()).search).toBe('')
+  // Chrome's translator would leave old figures in sight.
+  expect(await page.getAttribute('html', 'translate')).toBe('no')
   await add(some[0]!)
   await card(page, 'visitors', '1')
   expect(await rows(page, 'Sources')).toEqual(['google / organic'])

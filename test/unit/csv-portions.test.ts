@@ -13,6 +13,10 @@ test('lines may end as on a Macintosh, and text of another encoding is none', ()
   expect([textOf(Buffer.from('\ufeffü')), textOf(Buffer.from('ü', 'latin1'))]).toEqual(['ü', undefined])
 })
 
+test('rows of empty cells count as none, above the names and below the rows', () => {
+  expect(portionsOf(`,\nx,y\na,b\n${'"",\n'.repeat(fileRowsMax + 1)}`)).toEqual(['x,y\na,b'])
+})
+
 test('long rows make portions of fewer, and a file without rows makes none', () => {
   const row = 'a'.repeat(200_000)
   expect(portionsOf(`x\n${row}\n${row}`)).toEqual([`x\n${row}`, `x\n${row}`])

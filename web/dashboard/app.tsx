@@ -17,6 +17,7 @@ import { SigningIn } from './settings/signing-in.tsx'
 import { closeMarks } from './shell/closed-marks.ts'
 import { follow, isShown, pushAddress, replaceAddress } from './shell/history-entries.ts'
 import { blockDisabledClicks, focusMain, keepFocus } from './shell/kept-focus.ts'
+import { keyName } from './shell/key-name.ts'
 import { LazyPage, type Page } from './shell/lazy-page.tsx'
 import { type Joined, showRole } from './shell/may.ts'
 import { addressOf, isShared, nameWorkspace, pageAt } from './shell/shared-page.ts'
@@ -204,7 +205,7 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
   useLayoutEffect(() => {
     const onSecond = (event: KeyboardEvent) => {
       const isSecond = Date.now() - goAt.current < secondKeyWithinMs && isForPage(event)
-      const path = isSecond ? pageKeys[event.key.toLowerCase()] : undefined
+      const path = isSecond ? pageKeys[keyName(event)] : undefined
       goAt.current = 0
       if (path === undefined || !shownPages.some(([shown]) => shown === path)) return
       event.stopImmediatePropagation()

@@ -40,7 +40,7 @@ const names = [
   'resource',
 ] as const
 
-/** Scopes that clients ask for who know none of ours. They are about who somebody is, or about refresh tokens, which every app gets. */
+/** Scopes that clients ask for who know none of ours: of identity, or for refresh tokens, which every app gets. */
 const generalScopes = new Set(['openid', 'profile', 'email', 'offline_access'])
 
 /** SHA-256 in base64url. */

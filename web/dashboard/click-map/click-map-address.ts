@@ -22,7 +22,7 @@ export function writeMapped(view: View, { path, device }: Mapped): string {
   const params = new URLSearchParams(writeView({ ...view, filters: [] }))
   if (path !== '') params.set('path', path)
   if (device !== 'desktop') params.set('device', device)
-  return `/dashboard/click-map${params.size > 0 ? `?${params}` : ''}`
+  return `/dashboard/click-map${`${params}` !== '' ? `?${params}` : ''}`
 }
 
 /** Undefined while no page is chosen. */

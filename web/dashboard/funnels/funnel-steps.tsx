@@ -69,6 +69,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
               placeholder={kind === 'path' ? '/pricing or /blog/*' : 'signup'}
               list={`suggested-${kind}`}
               maxLength={2048}
+              autocapitalize="none"
               value={value}
               onInput={(event) => type(at, { kind, value: event.currentTarget.value })}
               onChange={(event) => set(at, { kind, value: typedValue(event.currentTarget.value) })}

@@ -52,7 +52,8 @@ function rowsOf(text: string): string[] {
     isQuoted = endsQuoted(line, isQuoted, delimiter)
     if (isQuoted) continue
     const row = lines.join('\n')
-    if (row.trim() !== '') rows.push(row)
+    // Spreadsheets write the delimiters of rows that were emptied. The API leaves these out, too.
+    if (row.replaceAll(delimiter, '').replaceAll('"', '').trim() !== '') rows.push(row)
     lines = []
   }
   // Quotes without an end: the API says what is wrong.

@@ -100,6 +100,7 @@ export function CampaignFields({ of }: { readonly of: DestinationState }) {
           <input
             name={field === 'utm_term' ? undefined : field}
             placeholder={usual}
+            autocapitalize="none"
             value={of.campaign[field]}
             onInput={(event) => of.fill(field, event.currentTarget.value)}
           />

@@ -18,11 +18,20 @@ interface ExpiryProps {
 }
 
 export function ExpiryFields({ timezone, of }: ExpiryProps) {
+  const shown = shownEnd(of?.expires_at, timezone)
+  const [end, setEnd] = useState(shown)
   return (
     <>
       <label>
         Expires, in {timezone}{' '}
-        <input name="expires_at" type="datetime-local" defaultValue={shownEnd(of?.expires_at, timezone)} />
+        <input
+          name="expires_at"
+          type="datetime-local"
+          defaultValue={shown}
+          onInput={({ currentTarget: { value } }) => setEnd(value)}
+        />
+        {/* Firefox chooses days alone, and takes a day without a time for an empty field. */}
+        {end === '' && <span class="note">Without day and time it doesn’t expire.</span>}
       </label>
       <label>
         Then leads to (empty: nowhere){' '}

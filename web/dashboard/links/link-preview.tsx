@@ -1,6 +1,7 @@
 /** A tracked link's own preview in its forms: three fields, and the card that apps make of them. */
 import { useState } from 'preact/hooks'
 import type { LinkPreview } from '../../../schemas/resources/link-preview.ts'
+import { readUrl } from '../parts/read-url.ts'
 
 const fields = { title: 'preview_title', description: 'preview_description', image_url: 'preview_image' } as const
 type Texts = Readonly<Record<keyof typeof fields, string>>
@@ -37,11 +38,12 @@ export function PreviewFields({ of = null }: { readonly of?: LinkPreview | null 
 
 /** The card as apps show it, without the image: a page of the dashboard loads none from elsewhere. */
 export function PreviewCard({ title, description, image_url: image }: Texts) {
+  const host = readUrl(image)?.host
   return (
     <figure class="preview-card" aria-label="Preview card">
-      {URL.canParse(image) && (
+      {host !== undefined && (
         <p class="image">
-          Image from <bdi>{new URL(image).host}</bdi>
+          Image from <bdi>{host}</bdi>
         </p>
       )}
       <strong>

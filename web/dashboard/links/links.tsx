@@ -129,12 +129,13 @@ function NewLink({ timezone }: { readonly timezone: string }) {
         <summary>Key, campaign, tags, expiry, password, other destinations and preview</summary>
         <div class="controls">
           <label>
-            Key, the end of the short link (empty: one is made) <input name="key" placeholder="spring-sale" />
+            Key, the end of the short link (empty: one is made){' '}
+            <input name="key" placeholder="spring-sale" autocapitalize="none" />
           </label>
           <DomainField />
           <CampaignFields of={destination} />
           <TagField />
-          <ExpiryFields timezone={timezone} />
+          <ExpiryFields key={`expiry ${madeCount}`} timezone={timezone} />
           <PasswordField />
         </div>
         <TargetFields key={`targets ${madeCount}`} />

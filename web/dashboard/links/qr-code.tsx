@@ -24,7 +24,10 @@ async function savePng(source: string, name: string): Promise<void> {
 
 /** For print: it leads where the short link does, and its clicks are told apart. */
 export function QrCode({ url, label }: { url: string; label: string }) {
-  const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(qrUrlOf(url), { border: quietModules }))}`
+  // Without a size of its own, Firefox draws nothing of it on a canvas.
+  const size = `width="${pngPixels}" height="${pngPixels}"`
+  const drawing = renderSVG(qrUrlOf(url), { border: quietModules }).replace('<svg ', `<svg ${size} `)
+  const source = `data:image/svg+xml,${encodeURIComponent(drawing)}`
   const name = url.slice(url.lastIndexOf('/') + 1)
   const of = (
     <span class="unseen">

@@ -176,6 +176,7 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
           placeholder={kind === 'path' ? '/thanks or /blog/*' : 'signup'}
           defaultValue={kind === before?.kind ? before.value : ''}
           maxLength={500}
+          autocapitalize="none"
           required
         />
       </label>
@@ -190,11 +191,23 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
       </label>
       <label>
         Only with the property, if it matters
-        <input name="property" placeholder="plan" defaultValue={before?.property?.name} maxLength={200} />
+        <input
+          name="property"
+          placeholder="plan"
+          defaultValue={before?.property?.name}
+          maxLength={200}
+          autocapitalize="none"
+        />
       </label>
       <label>
         Value of this property; * is any text
-        <input name="property_value" placeholder="pro" defaultValue={before?.property?.value} maxLength={500} />
+        <input
+          name="property_value"
+          placeholder="pro"
+          defaultValue={before?.property?.value}
+          maxLength={500}
+          autocapitalize="none"
+        />
       </label>
     </FormDialog>
   )

@@ -13,7 +13,7 @@ export function LateRefusal() {
   const [text, setText] = useState('')
   useLayoutEffect(() => {
     // One that nobody has closed yet stays before the next.
-    show = (next) => setText((before) => (before === '' || before === next ? next : `${before}. ${next}`))
+    show = (next) => setText((before) => (before.includes(next) ? before : before === '' ? next : `${before}. ${next}`))
   }, [])
   if (text === '') return null
   return (

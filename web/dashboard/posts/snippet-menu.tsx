@@ -62,6 +62,8 @@ export function SnippetMenu({ insert, manage }: SnippetMenuProps) {
       <button
         type="button"
         ref={button}
+        // A click gives Safari's buttons no focus without it: the menu would close and open anew.
+        tabIndex={0}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}

@@ -7,6 +7,7 @@ import { ownUtm } from '../../../schemas/reference/campaign-query.ts'
 import { linksIn, replaceLinks } from '../../../schemas/reference/links-in-text.ts'
 import type { LinkResource } from '../../../schemas/resources/link.ts'
 import type { ShortDomain } from '../../../schemas/resources/short-domain.ts'
+import { readUrl } from '../parts/read-url.ts'
 import { send } from '../requests/query.ts'
 import { refusalOf, request } from '../requests/request.ts'
 import { isCommentedOn } from './post-comment.tsx'
@@ -68,7 +69,7 @@ export async function trackLinks<Draft extends Captions>(
   } catch (error) {
     return { draft, refusal: (error as Error).message }
   }
-  const isAtDomain = (address: string) => URL.canParse(address) && hosts.includes(new URL(address).hostname)
+  const isAtDomain = (address: string) => hosts.includes(readUrl(address)?.hostname ?? '')
   const isShort = (address: string) => roots.some((root) => address.startsWith(root)) || isAtDomain(address)
   const [first] = networks
   const alone = networks.length === 1 ? first!.account : null

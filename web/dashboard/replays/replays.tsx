@@ -51,12 +51,12 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
       if (typeof value === 'string' && value.trim() !== '') next.set(name, value.trim())
     }
     for (const name of ['contact_id', 'anonymous_id']) if (address.has(name)) next.set(name, address.get(name)!)
-    navigate(`/dashboard/replays${next.size > 0 ? `?${next}` : ''}`)
+    navigate(`/dashboard/replays${`${next}` !== '' ? `?${next}` : ''}`)
   }
   const form = useRef<HTMLFormElement>(null)
   // Another address has other fields. The focus stays in its own.
   useLayoutEffect(() => form.current!.reset(), [search])
-  const isFiltered = asked.size > 1
+  const isFiltered = [...asked].length > 1
   const isEmpty = answer?.length === 0 && !isStale
   const isOfOne = address.has('contact_id') || address.has('anonymous_id')
   return (

@@ -9,7 +9,14 @@ export function NamesField({ chosen }: { chosen: readonly string[] }) {
   return (
     <label>
       Conversions of these events alone, one a line, 20 at most. Leave empty for all.
-      <textarea name={field} rows={3} spellcheck={false} placeholder="signup" defaultValue={chosen.join('\n')} />
+      <textarea
+        name={field}
+        rows={3}
+        spellcheck={false}
+        autocapitalize="none"
+        placeholder="signup"
+        defaultValue={chosen.join('\n')}
+      />
     </label>
   )
 }

@@ -3,5 +3,5 @@ export function addressWith(search: string, name: string, value: string | undefi
   const params = new URLSearchParams(search)
   params.delete(name)
   if (value !== undefined) params.set(name, value)
-  return location.pathname + (params.size > 0 ? `?${params}` : '')
+  return location.pathname + (`${params}` !== '' ? `?${params}` : '')
 }

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { todayIn } from '../requests/request.ts'
 import { type Comparison, type RangeKey, ranges, readView, shifted, type View, withoutFilter } from '../view/address.ts'
+import { keyName } from './key-name.ts'
 import { isShared } from './shared-page.ts'
 import { areSingleKeysOn, setSingleKeys } from './single-keys.ts'
 
@@ -58,7 +59,7 @@ export function usePageKeys(press: (key: string, event: KeyboardEvent) => void):
   // Before anything of the page is seen: a quick key is heard, too.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isForPage(event)) press(event.key.toLowerCase(), event)
+      if (isForPage(event)) press(keyName(event), event)
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

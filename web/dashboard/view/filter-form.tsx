@@ -94,6 +94,7 @@ function TextValue({ name, overview, changed }: TextValueProps) {
         placeholder={examples[name]}
         list="filter-values"
         autoComplete="off"
+        autocapitalize="none"
         required
         maxLength={1000}
         onInput={changed}

@@ -176,6 +176,15 @@ export default function recordPage(address: URL, key: string, isWanted: (session
     consent(isGiven)
     guard(isGiven === true ? begin : withdraw)()
   }
+  // Where nothing is recorded, rrweb tells of no act.
+  for (const act of ['pointerdown', 'keydown'] as const)
+    on(
+      act,
+      () => {
+        unstored = undefined
+      },
+      true,
+    )
   on('storage', withdraw)
   on('visibilitychange', () => document.hidden && running && flush(running))
   on('pagehide', () => {
@@ -208,7 +217,7 @@ function jsonOf(event: eventWithTime): string {
   }
 }
 
-/** The session of a page that can store nothing, until the visitor acts: to ask `Svc` for it prolongs it. */
+/** The session of a page that can store nothing. It is kept until the visitor acts, because asking `Svc` prolongs it. */
 let unstored: string | null | undefined
 
 /**

@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{a as r,c as n}from"./chunk-P7BEW7QQ.js";import{f as o}from"./chunk-WMTSYVLZ.js";function p(){let[s,u]=o(""),f=n();return{refusal:s,done:e=>{let t="refusal"in e?e.refusal:"";f.current?u(t):r("Not done",t)}}}export{p as a};

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{J as o,Ta as n}from"./chunk-P322WZDC.js";function t({changed:e,isLessBetter:a=!1}){if(e===void 0)return n("span",{class:"change",title:"Too few to compare",children:"–"});let r=e===0?"":e>0!==a?"good":"bad";return n("span",{class:`change ${r}`,children:o(e)})}export{t as a};

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{Ta as o,Wa as f,f as r,h as n,i}from"./chunk-P322WZDC.js";var l=t=>{};function p(t,e){e!==""&&l(`${t}: ${e}`)}function m(){let[t,e]=r("");return n(()=>{l=u=>e(s=>s===""||s===u?u:`${s}. ${u}`)},[]),t===""?null:o("div",{class:"late",children:[o(f,{text:t}),o("button",{type:"button",onClick:()=>e(""),children:"Close"})]})}function $(){let t=i(!0);return n(()=>()=>{t.current=!1},[]),t}export{p as a,m as b,$ as c};

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{i as n}from"./chunk-P322WZDC.js";function t(e,o){let r=n(e);return o||(r.current=e),r.current}export{t as a};

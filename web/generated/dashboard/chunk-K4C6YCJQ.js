@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{D as a,Ta as t}from"./chunk-WMTSYVLZ.js";function d({path:e,isCurrent:n=!1,navigate:r,children:i}){return t("a",{href:a(e),"aria-current":n?"page":void 0,onClick:o=>{p(o)||(o.preventDefault(),r(e))},children:i})}function p({metaKey:e,ctrlKey:n,shiftKey:r}){return e||n||r}export{d as a,p as b};

@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{Ta as e}from"./chunk-WMTSYVLZ.js";function i({legend:s,name:d,values:l,names:o={},chosen:r=[]}){return e("fieldset",{children:[e("legend",{children:s}),e("div",{class:"event-types",children:l.map(n=>e("label",{class:"choice",children:[e("input",{type:"checkbox",name:d,value:n,defaultChecked:r.includes(n)})," ",o[n]??n]},n))})]})}export{i as a};

@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{Ta as n,Wa as l,f as r,h as u,i}from"./chunk-WMTSYVLZ.js";var f=t=>{};function p(t,e){e!==""&&f(`${t}: ${e}`)}function m(){let[t,e]=r("");return u(()=>{f=s=>e(o=>o.includes(s)?o:o===""?s:`${o}. ${s}`)},[]),t===""?null:n("div",{class:"late",children:[n(l,{text:t}),n("button",{type:"button",onClick:()=>e(""),children:"Close"})]})}function R(){let t=i(!0);return u(()=>()=>{t.current=!1},[]),t}export{p as a,m as b,R as c};

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{a as r,c as n}from"./chunk-4GTQKMOZ.js";import{f as o}from"./chunk-P322WZDC.js";function p(){let[s,u]=o(""),f=n();return{refusal:s,done:e=>{let t="refusal"in e?e.refusal:"";f.current?u(t):r("Not done",t)}}}export{p as a};

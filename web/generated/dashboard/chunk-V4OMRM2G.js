@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{Ta as n,b as e}from"./chunk-WMTSYVLZ.js";function i({name:t,ends:o,change:a,end:l}){return n(e,{children:[n("button",{type:"button",class:"link","aria-label":`Change ${t}`,onClick:a,children:"✎"}),n("button",{type:"button",class:"link","aria-label":`${o} ${t}`,onClick:l,children:"×"})]})}export{i as a};

@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{Ta as d}from"./chunk-WMTSYVLZ.js";function o({facts:n}){return d("dl",{class:"facts",children:n.map(([t,e])=>d("div",{children:[d("dt",{children:t}),d("dd",{children:d("bdi",{children:e})})]},t))})}export{o as a};

@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{Ta as o,Y as r}from"./chunk-WMTSYVLZ.js";function i({range:{start:t,timezone:n},readable_from:e}){return t>=e?null:o("p",{class:"note",children:["No figures are kept from before ",r(e,n),": the plan, or a shorter retention of the workspace, says so."]})}export{i as a};

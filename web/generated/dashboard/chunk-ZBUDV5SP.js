@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+import{e as o}from"./chunk-MDCRQUPO.js";import{D as s,g as c,i as r}from"./chunk-WMTSYVLZ.js";var f=200;function y(e,u){let i=r(null),t=r(e),n=r(void 0);return c(()=>()=>clearTimeout(n.current),[]),c(()=>{e!==t.current&&(i.current.value=e),t.current=e},[e]),[i,p=>{clearTimeout(n.current),n.current=setTimeout(()=>{t.current=p.trim(),o(s(u(t.current))),dispatchEvent(new PopStateEvent("popstate"))},f)}]}export{y as a};

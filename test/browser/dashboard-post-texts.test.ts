@@ -106,7 +106,7 @@ test('a first comment is written and previewed for networks that have one, and a
   await account('linkedin').check()
   await field.fill('<b>All of it</b> [simulate:fail]')
   const preview = list('Preview')
-  await page.waitForSelector(`${preview} li:has-text("First comment 32 of 1250"):has-text("<b>All of it</b>")`)
+  await page.waitForSelector(`${preview} li:has-text("First comment 32 of 1,250"):has-text("<b>All of it</b>")`)
   await page.waitForSelector(`${preview} li:has-text("warning: No first comment is published on X")`)
   await account('x').uncheck()
   await page.click('button:text-is("Save the draft")')

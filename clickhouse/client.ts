@@ -187,7 +187,7 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
         // Not through the client: a server refuses every request for a database that isn't there.
         const outside = createClient({ ...config, database: 'default' })
         try {
-          // Not `IF NOT EXISTS` alone: a managed server's user may lack the right to make any.
+          // Looks first, because `IF NOT EXISTS` needs the right to create databases, and users of managed servers may lack it.
           const found = await outside.query({
             query: 'SELECT 1 FROM system.databases WHERE name = {database:String}',
             query_params: { database },
@@ -281,7 +281,7 @@ async function retryStale<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As nginx, Caddy and the balancers of clouds answer 502, 503 and 504: the client has the body alone, and some have none. */
+/** Bodies of 502, 503 and 504 from nginx, Caddy and cloud load balancers; some are empty. The client reports only the body. */
 const balancerPage = /^\s*$|bad gateway|gateway time-?out|service (temporarily )?unavailable|no healthy upstream/i
 
 function toStoreError(error: unknown): unknown {

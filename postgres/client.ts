@@ -153,8 +153,8 @@ function makeAsk(usualMs: number) {
 
 /**
  * SQLSTATEs with which a server says that it can't now: shutting down, starting, too many connections, too late. It also
- * ends one of two transactions that wait for each other (40P01), which can be made again. Nothing of ours is read-only, so one
- * that takes no writes (25006) has become a standby, or its host has closed it, as for a full disk.
+ * ends one of two transactions that wait for each other (40P01), which can be made again. We start no read-only
+ * transactions. So 25006 means that the server became a standby, or that its provider made it read-only, as for a full disk.
  */
 const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25006|25P03|40003|40P01)$/
 const driverTexts =

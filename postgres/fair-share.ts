@@ -1,18 +1,17 @@
-/** How a queue of all workspaces is taken from, so that one of them with very many rows holds up no other's. */
+/** Takes from a queue by fair shares, so that a workspace with very many rows doesn't block the others. */
 
 interface Queue {
   readonly table: string
-  /** Its column: in its order rows are taken. */
+  /** Column of ids: rows are taken in its order. */
   readonly id: string
-  /** SQL condition. */
+  /** SQL condition for pending rows. */
   readonly isWaiting: string
 }
 
 /**
- * SQL of an array of the next ids, the most that may be taken or all that wait. Each workspace has an equal share; whatever
- * the shares leave is for the oldest rows. It reads twice the limit, and one row of each workspace: by an index on
- * (workspace_id, id) and one on the id.
- * @param max a parameter
+ * SQL of an array of the next ids, at most `max`. Each workspace has an equal share, and the oldest rows fill the rest. It reads
+ * at most twice `max` rows and one or two of each workspace. It needs an index on (workspace_id, id) and one on the id.
+ * @param max placeholder of the limit, such as `$1`
  */
 export function nextInTurns({ table, id, isWaiting }: Queue, max: string): string {
   const firstOf = (column: string, which: string, limit: string) =>

@@ -35,7 +35,7 @@ export async function migratePostgres(pg: Postgres): Promise<string[]> {
   }
 }
 
-/** A server that was set up without a locale makes databases in which a letter with an accent counts as two, or has no place. */
+/** A server without a locale creates databases that count an accented letter as two characters, or can't store it. */
 async function requireUtf8(tx: Queryable): Promise<void> {
   const [row] = await tx.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding")
   if (row!.encoding === 'UTF8') return

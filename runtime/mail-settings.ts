@@ -14,15 +14,15 @@ export interface MailAddress {
   readonly address: string
 }
 
-/** The domain as headers and greetings write it. */
+/** The domain in ASCII (punycode), as headers and greetings need it. */
 export function domainOf({ address }: MailAddress): string {
   const domain = address.slice(address.lastIndexOf('@') + 1)
   return domainToASCII(domain) || domain
 }
 
 /**
- * How this machine names itself to the mail server. Containers have names without a dot; relays such as Google's refuse these,
- * and the address of the loopback that nodemailer would send then.
+ * The name of this machine in the greeting (`EHLO`). Containers have names without a dot, and nodemailer would send `[127.0.0.1]`
+ * instead. Relays such as Google's refuse both.
  */
 export function greetingName(machine: string, from: MailAddress): string {
   return machine.includes('.') ? machine : domainOf(from)
@@ -46,7 +46,7 @@ export function readSmtpUrl(text: string | undefined): SmtpServer | undefined {
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? usualPorts[protocol] : Number(port),
-    // The port of TLS from the first byte (RFC 8314), however the URL begins: a server waits there for it in silence.
+    // Port 465 speaks TLS from the first byte (RFC 8314), whatever the scheme: the server there sends nothing before the handshake.
     isSecure: protocol === 'smtps:' || port === '465',
     login: username === '' ? undefined : { user: decoded(username), password: decoded(password) },
   }

@@ -43,7 +43,7 @@ function publicRoot(name: string, shownDefault: string, meaning: string): Settin
     if (username !== '' || password !== '' || /[?#\s\\]/.test(root)) {
       throw new Error('must end with the host, its port or a path: no user, no parameters and no spaces')
     }
-    // As a browser writes it: the scheme and the host in lower case.
+    // Normalized as in browsers: the scheme and the host in lower case.
     return new URL(root).href.replace(/\/+$/, '')
   })
 }

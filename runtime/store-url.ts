@@ -1,12 +1,12 @@
-/** URLs of stores, as settings have them. */
+/** Checks the URLs of stores in settings. */
 
-/** A socket in place of the host, as libpq and its like take it: `postgres://user:password@/svc?host=/cloudsql/…`. */
+/** No host, but a `host` parameter with a socket, as libpq accepts it: `postgres://user:password@/svc?host=/cloudsql/…`. */
 const socketInPlaceOfHost = /@\/(?=[^@]*[?&]host=)/
 
 /** @returns what is wrong with it, without showing it: it may hold a password */
 export function faultInStoreUrl(text: string, protocols: readonly string[]): string | undefined {
   const beginning = `must begin with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
-  // A host alone, most likely.
+  // Most likely a bare host.
   if (!text.includes('://')) return beginning
   const readable = protocols.includes('postgres:') ? text.replace(socketInPlaceOfHost, '@localhost/') : text
   if (!URL.canParse(readable)) {
@@ -14,7 +14,7 @@ export function faultInStoreUrl(text: string, protocols: readonly string[]): str
   }
   const { protocol, username, password, pathname } = new URL(readable)
   if (!protocols.includes(protocol)) return beginning
-  // Postgres' client takes a `%` that stands for itself.
+  // Postgres' client accepts an unescaped `%`.
   if (protocol.startsWith('postgres') || [username, password, pathname].every(isDecodable)) return undefined
   return 'must have `%25` in place of each `%` that stands for itself'
 }

@@ -8,7 +8,7 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** Whether a sender meant no members. An empty list is how PHP writes an object without any. */
+/** Whether a value stands for an empty object. PHP writes an empty object as an empty list. */
 export function isNothing(value: unknown): boolean {
   return value == null || (Array.isArray(value) && value.length === 0)
 }

@@ -99,7 +99,7 @@ function passwordPage(
 ): HttpReply {
   const said = {
     changed: '<p role="status">The password was changed. All other browsers of this account are signed out.</p>',
-    200: '<p>The new password ends all other sessions of this account, and its open invitations. API keys, shared links and connected apps go on: the settings end them.</p>',
+    200: '<p>The new password ends all other sessions of this account, and its open invitations. API keys, shared links and connected apps keep working. End them in the settings.</p>',
   }
   const note = state === 'changed' || state === 200 ? said[state] : fault(texts[state])
   return headedPage(

@@ -32,7 +32,7 @@ export function shell(answers: FirstAnswers, now: number): HttpReply {
     'Dashboard',
     `<div id="app" data-now="${now}"></div><script type="application/json" id="answers">${json}</script>`,
     headTags.script,
-    // A translator puts other elements in the place of texts: the script would go on with texts that nobody sees.
+    // A translator replaces text nodes by its own elements. The script would then update nodes that are no longer shown.
     ' translate="no"',
   )
 }

@@ -45,7 +45,7 @@ export function resetPage(
 ): HttpReply {
   const note =
     status === 200
-      ? '<p>The new password ends all sessions of this account, and its open invitations. API keys, shared links and connected apps go on: the settings end them.</p>'
+      ? '<p>The new password ends all sessions of this account, and its open invitations. API keys, shared links and connected apps keep working. End them in the settings.</p>'
       : fault(resetTexts[status])
   const page = plainPage(status, 'A new password', `${note}${link === undefined ? backToSignIn : formOf(link)}`)
   // The host alone, as on the page of an invitation (join-page.ts).

@@ -31,7 +31,7 @@ export function* readJpeg(state: ReaderState): FormatReader {
     if (length < 2) return null
     if (code === app1) {
       const taken = Math.min(length - 2, exifBytesMax)
-      // Taken of every APP1: behind `??=` the bytes of a second one, as of XMP, would stay and be read as markers.
+      // Read for every APP1: inside `??=` a second one (XMP) would stay unread, and be parsed as markers.
       const data = yield { take: taken }
       orientation ??= orientationIn(data)
       yield { skip: length - 2 - taken }

@@ -31,7 +31,7 @@ interface OAuthStores {
 /** Caches may keep metadata for so long. */
 const metadataSeconds = 300
 
-/** A page may be an app, too, as MCP's Inspector is: nothing here reads a cookie. */
+/** Apps may run in a page, as MCP's Inspector does. Any origin is safe, because no endpoint here reads a cookie. */
 const anyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
 const preflightReply: HttpReply = {
   status: 204,

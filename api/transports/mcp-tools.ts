@@ -103,7 +103,7 @@ function makeTool(
         path: chosen((argument) => inPath.has(argument)),
         query: withLists(
           input.query,
-          // Models in OpenAI's strict mode name every argument. No query can hold a null.
+          // Models in OpenAI's strict mode send every argument, as null if unset. A query can't hold a null.
           chosen((argument) => inQuery.has(argument) && args[argument] !== null),
         ),
         body: input.body === undefined ? undefined : chosen(isOther),

@@ -56,7 +56,7 @@ function readLine(line: CsvLine, timezone: string): Parsed<ReportedFacts> {
   const named = parsePart('body', RevenueLine, line)
   if (!named.ok) return named
   const at = line['occurred_at']
-  // Postgres writes offsets of whole hours so, into CSV too: `2026-11-20 09:30:00+00`.
+  // Postgres writes offsets of whole hours without minutes: `2026-11-20 09:30:00+00`.
   const time = at && { occurred_at: at.replace(/(?<=:\d\d(?:\.\d+)?)[+-]\d\d$/, '$&:00') }
   const event = readCustom({ type: 'payment', ...withNumbers(line, ['value_cents']), ...(time || {}) }, timezone)
   return event.ok ? { ok: true, value: { provider: named.value.provider, facts: event.value! } } : event

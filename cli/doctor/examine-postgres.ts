@@ -38,7 +38,7 @@ async function durability(pg: Postgres): Promise<Finding[]> {
   const [row] = await pg.query<
     Record<'fsync' | 'full_page_writes' | 'synchronous_commit', string> & Record<'copy' | 'elsewhere', boolean>
   >(
-    // Neon and Aurora keep what is committed on other machines: there fsync and full_page_writes are off, and nobody can set them.
+    // Neon and Aurora store commits on other machines. Their fsync and full_page_writes are off, and users can't set them.
     `SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
        current_setting('synchronous_commit') AS synchronous_commit, pg_is_in_recovery() AS copy,
        current_setting('neon.timeline_id', true) IS NOT NULL OR to_regproc('aurora_version') IS NOT NULL AS elsewhere`,

@@ -55,7 +55,7 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
         ofOthers.add(error.build.build)
       })
     }).catch(async (error: unknown) => {
-      // Left builds would run before those of the next run. If Postgres is away, the pipeline finishes them.
+      // Leftover builds would run before those of the next run. If Postgres is away, the pipeline finishes them.
       await leaveAll().catch(() => {})
       throw error
     })

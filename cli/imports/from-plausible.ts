@@ -89,7 +89,7 @@ function ownFieldsOf(name: string, row: Row): { event_name: string; properties?:
   }
 }
 
-/** Plausible keeps the name of an ad's click id, and writes it as the medium of some: `(gclid)`. */
+/** Plausible keeps the parameter name of an ad's click id. For some rows it writes that name as the medium: `(gclid)`. */
 function campaignOf(row: Row, referrer: string | undefined): Record<string, string | number> {
   const text = (name: string) => cut(textOf(row[name]), identifierLengthMax)
   const medium = text('utm_medium')
@@ -97,7 +97,7 @@ function campaignOf(row: Row, referrer: string | undefined): Record<string, stri
   const clickId = clickIdOf(text('click_id_param') ?? inferred ?? '')
   const ad = clickId?.isPaid ? clickId : undefined
   return withoutUndefined({
-    // The last is a name that Plausible took from the address, which it doesn't keep.
+    // `referrer_source` is the name that Plausible derived from a URL that it doesn't keep.
     source: text('utm_source') ?? ad?.source ?? (referrer === undefined ? text('referrer_source') : undefined),
     medium: (inferred === undefined ? medium : undefined) ?? ad?.medium,
     campaign: text('utm_campaign'),

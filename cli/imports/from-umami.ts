@@ -62,7 +62,7 @@ export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventD
   }
 }
 
-/** Properties that the site sent along: page views may have them, too. */
+/** Custom properties from the site. Page views may have them, too. */
 function ofTheSite(row: CsvLine, dataOf: EventData['take']): { properties?: object } {
   const tag = textOf(row['tag'])
   const properties = { ...(tag !== undefined && { tag }), ...dataOf(row['event_id']!) }

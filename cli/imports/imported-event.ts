@@ -67,7 +67,7 @@ export function cut(text: string | undefined, max: number): string | undefined {
 }
 
 /**
- * A time of a database as RFC 3339: UTC where it has no offset, and minutes behind an offset of hours alone. BigQuery
+ * Completes a database's time to RFC 3339: adds `Z` if it has no offset, and `:00` if the offset has hours only. BigQuery
  * writes `2024-03-09 10:00:00 UTC`.
  */
 export function withOffset(text: string): string {

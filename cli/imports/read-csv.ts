@@ -69,7 +69,7 @@ async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): Asyn
     columns: (written: string[]) => (names = namesOf(path, written, columns)),
     trim: true,
     skip_empty_lines: true,
-    // Spreadsheets write the commas of rows that were emptied.
+    // Spreadsheets save emptied rows as commas only.
     skip_records_with_empty_values: true,
     info: true,
     max_record_size: importLineBytesMax,

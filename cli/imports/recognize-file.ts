@@ -69,7 +69,7 @@ function recognizeJson(text: string, line: string): Recognized | undefined {
 
 function recognizeColumns(columns: readonly string[], name: string): Recognized | undefined {
   const has = (...names: string[]) => names.every((column) => columns.includes(column))
-  // The second is called so in Umami Cloud's export.
+  // Umami Cloud's export uses the second name.
   if (has('website_event_id', 'data_key') || has('event_id', 'data_key'))
     return {
       description: 'Umami’s table event_data',

@@ -15,7 +15,7 @@ export interface LogLine {
   readonly address: string
   /** Milliseconds since 1970 UTC; logs know whole seconds. */
   readonly time: number
-  /** Empty, like `target`, where the request named no page: no HTTP, `OPTIONS *`, `CONNECT host:443`. */
+  /** Empty, like `target`, if the request names no page: `OPTIONS *`, `CONNECT host:443`, or bytes that aren't HTTP. */
   readonly method: string
   /** Path and query, or a whole URL where the client was a proxy's. */
   readonly target: string
@@ -58,7 +58,7 @@ export function parseLogLine(text: string): LogLine | undefined {
 }
 
 /**
- * The URL that was requested, cut like the browser script's: a longer one would have the event refused.
+ * The requested URL, cut as the browser script cuts it: ingest refuses events with longer ones.
  * @param site origin of the paths in the log
  */
 export function urlOf({ target }: LogLine, site: string): string {

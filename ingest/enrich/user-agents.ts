@@ -89,7 +89,7 @@ function browserOf(text: string, name: string, system: string): string {
   return browsers.has(name) ? (shortNames.get(name) ?? name) : ''
 }
 
-/** HarmonyOS names phones and tablets in other words: what is left are computers. */
+/** User agents of HarmonyOS phones and tablets name the type of device, so those without one are computers. */
 const desktopSystems = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS', 'HarmonyOS', 'FreeBSD', 'OpenBSD', 'NetBSD'])
 const browsers = new Set<string>(Object.values(Bowser.BROWSER_MAP))
 const shortNames: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 /**
  * Reads a chunk's events: they come packed, from anybody who knows a public key. Sizes, nodes and depth are bounded before
- * anything is parsed. Whoever reads a replay parses its chunks again.
+ * anything is parsed. The reader of a replay parses its chunks again.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'

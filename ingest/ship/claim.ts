@@ -2,7 +2,7 @@
  * Claims on `client_event_id`s over all nodes: the first event to claim an id keeps it. claims-layout.ts has the layout in Redis.
  *
  * A claim is idempotent: the same event id gets the same answer again. When there are more claims than allowed, or Redis is
- * out of memory, a sixteenth of the oldest slice is dropped, and the metric of held hours falls to the slices that are whole.
+ * out of memory, a sixteenth of the oldest slice is dropped, and the metric of held hours counts complete slices only.
  * Held by test/integration/claims.test.ts.
  */
 import { type Redis, Redis as RedisClient, ReplyError } from 'ioredis'
@@ -60,8 +60,8 @@ call('PEXPIRE', 'n:' .. slice, ttl)
 return {slice, tonumber(call('GET', 'since')), time, lost}
 `
 
-// ARGV: slice | first bucket | buckets | time from which on all claims are held then. Answers how many claims are gone.
-// It deletes first: a Redis that is out of memory lets a script write after that.
+// ARGV: slice | first bucket | buckets | new `since`: all claims from then on are held. Returns the number of dropped claims.
+// It deletes first, because a Redis that is out of memory refuses a script's SET unless the script has already written.
 const dropScript = `
 local call, prefix, gone = redis.call, 'c:' .. ARGV[1] .. ':', 0
 for bucket = tonumber(ARGV[2]), ARGV[2] + ARGV[3] - 1 do
@@ -151,7 +151,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   }
 
-  /** Makes room: some claims of the oldest slice that holds any go, be it the current one. @returns how many */
+  /** Drops some claims of the oldest slice that has any, even if it is the current one. @returns how many */
   async function dropOldest(): Promise<number> {
     const time = await redisTime()
     const slice = Math.floor(time / sliceMs)
@@ -165,7 +165,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
         known = { time, since: Math.max(known.since, since) }
         return gone
       }
-      // Its claims have expired before their count.
+      // The slice's claims have expired, but its count has not.
       await redis.del(countKeyOf(slice - back))
     }
     return 0

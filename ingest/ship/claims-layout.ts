@@ -5,7 +5,7 @@
  *   key  c:<slice>:<bucket>   slice = time / (window / 2), bucket = the first 17 bits of the hash
  *   field = the hash's last 6 bytes, value = the event id, 8 bytes
  *   key  n:<slice>   how many claims the slice holds
- *   key  since       the time from which on all claims are held: of the first one, or where the slice ends that lost some
+ *   key  since       all claims from then on are held: the first claim's time, or the end of a slice that lost some (current: now)
  *
  * Time is Redis's own, the same for all nodes. The script in claim.ts writes by the same layout.
  */
@@ -37,6 +37,6 @@ export function countKeysUpTo(slice: number): string[] {
   return Array.from({ length: slicesPerWindow + 1 }, (_, back) => countKeyOf(slice - back))
 }
 
-/** Where room is made, a slice loses so many buckets at a time: a sixteenth of its claims. */
+/** A full store drops a slice in 16 steps, each of this many buckets. */
 export const dropsPerSlice = 16
 export const bucketsPerDrop = 2 ** bucketBits / dropsPerSlice

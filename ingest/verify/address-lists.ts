@@ -114,7 +114,7 @@ export function makeAddressListTable({ folder, clock, log }: { folder: string; c
   }
 }
 
-/** Any other failure says nothing about what is there. */
+/** After any other failure, the file may still exist. */
 function ifMissing<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return value

@@ -12,7 +12,7 @@ import type { Message, Row, Table } from '../reports/message.ts'
 /** Makes one character harmless. */
 type Mask = (character: string) => string
 
-/** The JSON that the chat takes. @param isCompatible another server takes what Slack takes */
+/** The JSON that the chat takes. @param isCompatible for another server that takes Slack's format, such as Mattermost */
 export function bodyOf(kind: ChatKind, message: Message, isCompatible = false): object {
   return kind === 'slack' && isCompatible ? slackBody(message, inCompatibleCode) : writers[kind](message)
 }
@@ -38,7 +38,7 @@ const writers: Readonly<Record<ChatKind, (message: Message) => object>> = {
   }),
 }
 
-/** The text is for notifications, and for servers that know no blocks. */
+/** `text` is for notifications, and for servers without support for `blocks`. */
 function slackBody(message: Message, code: Mask): object {
   const dashboardUrl = message.dashboardUrl.replaceAll('&', '&amp;')
   const sections = sectionsOf({ ...message, dashboardUrl }, inSlack, code)
@@ -53,7 +53,7 @@ const inCode: Mask = (character) => (character === '`' ? 'ˋ' : character)
 /** Compatible servers know mentions by an @, and links by brackets. A joiner that nobody sees keeps these from what follows. */
 const inSlack: Mask = (character) =>
   /[@\]]/.test(character) ? `${character}\u2060` : (slackEntities[character] ?? inCode(character))
-/** Mattermost shows entities in blocks of code as they stand, and makes links of angle brackets there. */
+/** In code blocks, Mattermost doesn't decode entities, and turns angle brackets into links. */
 const inCompatibleCode: Mask = (character) => angleQuotes[character] ?? (character === '&' ? '&' : inSlack(character))
 /** Angle brackets begin links and mentions there, and have no escape. */
 const inGoogleChat: Mask = (character) => angleQuotes[character] ?? inCode(character)
@@ -77,7 +77,7 @@ function sectionsOf(
   ]
 }
 
-/** Figures are aligned. A list of amounts in many currencies is longer, and would move all others out of sight. */
+/** Values up to this width are right-aligned. A longer one (amounts in many currencies) would push all others out of sight. */
 const valueWidthMax = 20
 
 function blockOf({ rows }: Table, mask: Mask): string {
@@ -107,7 +107,7 @@ function cardOf({ name, headline, note, tables, dashboardUrl, linkText }: Messag
   const asItIs: Mask = (character) => character
   const rowOf = ({ label, value, note }: Row) =>
     block(
-      // Teams on phones shows no card that has an empty run.
+      // Teams on phones doesn't render a card with an empty run.
       ...(value === '' ? [] : [run(value, { weight: 'Bolder' })]),
       run(`  ${cut(label, asItIs)}`),
       ...(note === '' ? [] : [run(cut(besides(note), asItIs), { isSubtle: true })]),

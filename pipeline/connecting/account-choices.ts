@@ -42,9 +42,9 @@ export async function listChoices(
 
 const nothingAt: Readonly<Partial<Record<Platform, string>>> = {
   facebook:
-    'Facebook names no page that you let this app publish to: sign in again, and choose the page there. One of a business portfolio is named to apps that ask for business_management alone',
+    'Facebook names no page that you let this app publish to: sign in again, and choose the page there. Pages of a business portfolio are named only to apps that ask for business_management',
   instagram:
-    'Facebook names no page with a professional account on Instagram that you let this app use: sign in again, and choose both there. One of a business portfolio is named to apps that ask for business_management alone',
+    'Facebook names no page with a professional account on Instagram that you let this app use: sign in again, and choose both there. Pages of a business portfolio are named only to apps that ask for business_management',
   linkedin: 'LinkedIn names no page that you administer',
   pinterest: 'The account has no board on Pinterest: make one there, and sign in again',
 }

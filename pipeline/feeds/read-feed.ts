@@ -98,7 +98,7 @@ function textsOf({ title, link, summary, author }: SentEntry): EntryTexts {
   }
 }
 
-/** A plugin of WordPress, Yoast, writes it below each summary, in the site's language. */
+/** The line that Yoast, a WordPress plugin, adds below each summary in the site's language. */
 const wordPressEnd = new RegExp(
   [
     '\\n?The post .{1,400} appeared first on .{1,400}\\.$',
@@ -114,7 +114,7 @@ const wordPressEnd = new RegExp(
   ].join('|'),
 )
 
-/** Many titles are plain texts, such as `How to center a <div>`: a tag is markup only where the title closes it, too. */
+/** Many titles are plain text, such as `How to center a <div>`. So a tag counts as markup only if the title also closes it. */
 function asTitle({ text, isHtml }: SentText): SentText {
   const closed = new Set([...text.matchAll(/<\/([a-z][\w-]*)/gi)].map(([, name]) => name!.toLowerCase()))
   const isMarkup = (name: string) => closed.has(name) || ['br', 'img', 'wbr'].includes(name)

@@ -1,8 +1,8 @@
 /**
  * Compares two builds of one workspace, of one moment, day by day. After retention has deleted older events, a build of
  * today can't know about earlier appearances. So days that lie too near to that time are left out, and appearances
- * before it count as none. A visitor with more events than a fold reads is left out, and so are the cells of its days: the
- * fold keeps the rows that it had, and a build counts all. Held by test/integration/fold-limits.test.ts.
+ * before it count as none. A visitor with more events than a fold reads is left out, and so are the cells of its days. The
+ * fold keeps such a visitor's old rows, but a build counts all events. Held by test/integration/fold-limits.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { sumNames } from '../../clickhouse/rollups/appearance.ts'
@@ -64,7 +64,7 @@ const lookBackDays = creditWindowMs / dayMs + 2
 
 /**
  * @param keptFrom the local day before which events are deleted
- * @param eventsMax visitors with more may differ
+ * @param eventsMax visitors with more events aren't compared
  * @returns how many local days have other rows in the one than in the other
  */
 export async function countDifferentDays(
@@ -103,7 +103,7 @@ export async function countDifferentDays(
   return days.size
 }
 
-/** Visitors with more than so many events, and their days. */
+/** Visitors with more than `eventsMax` events, and the days on which they have rows. */
 async function readLargest(
   ch: Pick<ClickHouse, 'query'>,
   ofBuilds: { readonly workspace: number; readonly builds: readonly number[] },
@@ -114,7 +114,7 @@ async function readLargest(
     `SELECT toString(visitor) AS whose FROM events WHERE workspace_id = {workspace:UInt32} AND visitor != 0
      GROUP BY visitor HAVING count() > {max:UInt64}`,
     { ...ofBuilds, max: eventsMax },
-    // A workspace may have very many visitors: beyond half of a statement's memory they spill to the disk.
+    // A workspace may have very many visitors. Grouping spills to disk beyond half of a statement's memory.
     { ...options, settings: { max_bytes_before_external_group_by: String(clickhouseQueryMemoryMax / 2) } },
   )
   const visitors = largest.map(({ whose }) => whose)

@@ -159,7 +159,7 @@ export interface DerivationOptions {
 
 interface TouchedOptions extends DerivationOptions {
   readonly limits: StoredEventsLimits
-  /** Visitors whose rows an erasure has deleted, as `nameOf`. */
+  /** Names (`nameOf`) of visitors whose rows an erasure has deleted: the fold must write them anew. */
   readonly repaired: ReadonlySet<string>
 }
 
@@ -193,7 +193,7 @@ async function deriveTouched(
       const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
       return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
     })
-    // A build in progress has rows only of the parts that it has built.
+    // A build in progress has rows only for the parts that are built so far.
     const lacksRows = (workspaceId: number, visitor: string) => {
       const name = nameOf(workspaceId, visitor)
       return repaired.has(name) || (inProgress.has(workspaceId) && !known.has(name))

@@ -38,7 +38,7 @@ export async function findCut(
   added: readonly IdRange[],
   max: number,
 ): Promise<number | undefined> {
-  // As usual: no more ids than that, whether or not all of them have an event.
+  // The usual case: there are at most `max` ids, so there can't be more events.
   if (added.reduce((ids, { from, through }) => ids + through - from + 1, 0) <= max) return undefined
   const [first, last] = [added[0]?.from ?? 0, added.at(-1)?.through ?? 0]
   for (let span = max; ; span *= spanGrowth) {
@@ -156,7 +156,7 @@ export async function readKnown(
       {
         days,
         events: counted,
-        // A day whose sessions were cut has at least one event of each that counts.
+        // `counted` lacks sessions over a day's limit. Such a day has at least as many events as the limit, so it is busy.
         isBusy: counted >= busyVisitorEvents || most_events >= sessionsPerVisitorDayMax,
         history: {
           lastDays: new Map(keys.map((key, place) => [key, lastDays[place]!])),

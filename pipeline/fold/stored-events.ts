@@ -17,7 +17,7 @@ import { type KnownVisitor, nameOf } from './read-touched.ts'
 export interface StoredEventsLimits {
   /** Beyond it the visitor's rows stay as they are. */
   readonly perVisitor: number
-  /** The same for server events of a workspace in a UTC hour, and for visitors who have no rows that could stay. */
+  /** The same for a workspace's server events of a UTC hour, and for visitors without earlier rows to keep. */
   readonly perServerHour: number
   /** Unless one visitor or hour has more. */
   readonly perStatement: number
@@ -29,19 +29,19 @@ export const storedEventsLimits: StoredEventsLimits = {
   perStatement: storedEventsPerStatement,
 }
 
-/** Key of what is derived together: a visitor, or a workspace's server events of one hour. */
+/** Key of a unit that is derived at once: a visitor, or a workspace's server events of one hour. */
 const wholeOf = (workspaceId: number, hour: number, visitor: string) =>
   visitor === '0' ? `${workspaceId} server ${hour}` : nameOf(workspaceId, visitor)
 
 interface KnownVisitors {
   readonly known: ReadonlyMap<string, KnownVisitor>
-  /** Whether some of the visitor's rows are missing, so that they tell neither the events nor the figures. */
+  /** Whether some of the visitor's rows are missing: then they give no event count, and can't stay as the figures. */
   readonly lacksRows: (workspaceId: number, visitor: string) => boolean
 }
 
 /**
- * Divides the hours into those that one statement reads. It counts events of servers, of busy visitors, and of those who lack
- * rows. For others it uses the count of the last fold.
+ * Groups the hours by statement. It counts server events, and events of visitors who are busy or lack rows. For other visitors
+ * it uses the count of the last fold.
  */
 export async function inStatements(
   ch: Pick<ClickHouse, 'query'>,

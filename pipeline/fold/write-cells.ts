@@ -79,8 +79,8 @@ export async function writeCells(
 }
 
 /**
- * Writes the cells of days that are over since the last time, and says so. If a statement fails, it bisects the workspaces: a
- * day that takes too much holds up no other's. Folds wait meanwhile, so it bisects for a while only.
+ * Writes the cells of days that ended since the last call, and marks those days closed. If a statement fails, it bisects the
+ * workspaces, so that one costly day doesn't block the others. Folds wait meanwhile, so bisecting has a time limit.
  * @param now milliseconds since 1970
  * @param heldUntil by build, as `performance.now()`: it is left out until then, as its days couldn't be written
  * @throws {CellsError}
@@ -105,7 +105,7 @@ export async function closeDays(
       if (!(error instanceof CellsError) || !(await work.ch.ping())) throw error
       failure = error
       if (builds.length === 1 || performance.now() > endAt) {
-        // At times of their own: they are tried again in small groups.
+        // Staggered, so that the retries come in small groups.
         for (const [nth, { build }] of builds.entries())
           heldUntil.set(build, performance.now() + (closeRetryMs * (nth + 1)) / builds.length)
         return

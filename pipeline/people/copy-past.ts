@@ -1,4 +1,4 @@
-/** Copies what browsers had done before they were bound: some of them between two folds, however much it is. */
+/** Copies events from before a browser was bound to a contact. A round is bounded: the other browsers wait for the next one. */
 import { copyPastOf, countPastOf, type VisitorOf } from '../../clickhouse/queries/people/copy-events.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { listOpenBuildsOf } from '../../postgres/tables/figures/figure-builds.ts'
@@ -9,7 +9,7 @@ import { nameOf } from '../fold/read-touched.ts'
 
 type Stores = Pick<LeasedStores, 'pg' | 'ch'>
 
-/** The first of the work, with no more events of the past than may be; one item at least. */
+/** The first items of `taken` whose past events together are at most `eventsMax`; at least one item. */
 export async function firstWork(
   { pg, ch }: Stores,
   taken: readonly PeopleWork[],
@@ -26,7 +26,7 @@ export async function firstWork(
   return taken
 }
 
-/** @returns the contacts that the browsers have: their own work may have been done before this */
+/** @returns the contacts that the browsers are bound to, because their own work items may be done already */
 export async function copyPast(
   { pg, ch }: Stores,
   waiting: readonly PeopleWork[],

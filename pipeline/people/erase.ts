@@ -71,7 +71,7 @@ export async function eraseNext(work: LeasedStores, now: number, log?: Log): Pro
   const { pg, ch, ensureLease } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined) return false
-  // One that a clock ahead has dated would hold up all others. Events that come later are deleted by its next step.
+  // An erasure dated by a fast clock would block all others, so it doesn't wait. Its next step deletes events that come later.
   const { asOf } = await readFoldedAsOf(pg)
   if (asOf < erasure.requestedAt && !isFromAhead(erasure.requestedAt, now)) return false
   if (await isDeleting(ch, erasure.id)) return false

@@ -59,8 +59,8 @@ export async function eventsOf(pg: Queryable, ch: Pick<ClickHouse, 'query'>, era
 const receivedMs = `(${eventMs} + receive_delay_ms)`
 
 /**
- * Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered, by
- * a clock that may be right.
+ * Events with the e-mail, and those of the browsers in the person's times. Events received after the order stay, unless the
+ * time of receipt is later than `aheadAfter`: then a fast clock wrote it.
  */
 function eventsBy({ workspaceId, emailHash, browsers, requestedAt, aheadAfter }: Erasure): BoundSql {
   const times = timesIn(browsers, 'browser_times')

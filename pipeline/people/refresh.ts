@@ -74,9 +74,9 @@ import { writeMergedToOutbox } from './write-outbox-rows.ts'
 export interface RefreshLimits {
   /** A contact with more events is left out. */
   readonly eventsMax: number
-  /** For computing contacts. */
+  /** Time for computing contacts. */
   readonly timeMs: number
-  /** Earlier events of newly bound browsers. */
+  /** Bound on copied earlier events of newly bound browsers. */
   readonly pastMax: number
 }
 
@@ -152,7 +152,7 @@ export async function refreshPeople(
   return isAllRead && left.size === 0 && toTell.length < peopleWorkMax
 }
 
-/** As a run may get to the first of it alone: one of each workspace, then the next. Contacts that waited before come first. */
+/** Round-robin over workspaces, because a run may not reach the end. Contacts that an earlier run postponed come first. */
 function inTurns(work: readonly PeopleWork[]): PeopleWork[] {
   const longestFirst = work.toSorted((a, b) => Number(b.isPostponed) - Number(a.isPostponed))
   return [...groupBy(longestFirst, ({ workspaceId }) => workspaceId).values()]
@@ -226,8 +226,8 @@ interface ComputeOptions {
 }
 
 /**
- * Contacts that have more events together are computed in halves. A contact that has more alone is left out, and keeps its
- * figures: else it would hold up everybody's. Once the time is over, those that are left wait for the next run.
+ * Contacts with more than `eventsMax` events together are computed in halves. A single contact with more is left out and keeps
+ * its figures, so that it doesn't block others. After `timeMs`, the remaining contacts wait for the next run.
  */
 async function computeContacts(
   work: LeasedStores,

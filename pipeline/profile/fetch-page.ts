@@ -90,7 +90,7 @@ export interface FetchedPicture {
 export async function fetchPicture(source: string, fetching: Fetching): Promise<FetchedPicture> {
   const { answer } = await fetchFile(source, picture, fetching)
   const contentType = answer.contentType.split(';')[0]!.trim().toLowerCase()
-  // A name that many servers use, and no platform knows.
+  // Many servers send `image/jpg`, which no platform accepts.
   return { contentType: contentType === 'image/jpg' ? 'image/jpeg' : contentType, bytes: answer.body }
 }
 

@@ -29,7 +29,7 @@ export interface Page extends Looks {
   readonly paragraphs: readonly string[]
   /** Texts of buttons, and of links that look like one. */
   readonly actions: readonly string[]
-  /** Addresses of links, absolute: of each host the first. */
+  /** Absolute URLs of links: only the first of each host. */
   readonly links: readonly string[]
   /** Objects of JSON-LD, those of a graph apart. */
   readonly data: readonly Readonly<Record<string, unknown>>[]
@@ -44,9 +44,9 @@ const textTags = new Set(['title', 'p', 'li', 'a', 'button', ...Object.keys(head
 const unreadTags = new Set(['script', 'style', 'noscript', 'template', 'svg', 'select', 'textarea'])
 /** Where texts lead around the site, and don't tell of it. */
 const sideTags = new Set(['nav', 'footer', 'aside', 'form'])
-/** Within `html` and `body`. */
+/** Depth of a form directly in `body`. */
 const formOfPageDepth = 3
-/** A text doesn't go on across their bounds, though no blank may stand there. */
+/** Their edges separate words, even without white space in the source. */
 const blockTags = new Set([
   ...['address', 'article', 'blockquote', 'br', 'dd', 'div', 'dl', 'dt', 'figcaption', 'figure', 'footer', 'header'],
   ...['hr', 'li', 'ol', 'p', 'pre', 'section', 'table', 'td', 'th', 'tr', 'ul', ...Object.keys(headingTags)],
@@ -106,10 +106,10 @@ export function readPage(url: string, html: string): Page {
     for (const one of open) if (one.text.length < openTextLengthMax) one.text += said
   }
 
-  /** ASP.NET has the whole page in a form, right in the body. */
+  /** ASP.NET wraps the whole page in a form directly in `body`. That form isn't beside the text. */
   const isBeside = (tag: string) => sideTags.has(tag) && (tag !== 'form' || depth > formOfPageDepth)
 
-  /** The first of each host: large sites have hundreds of their own before those of the footer. */
+  /** Keeps the first link of each host: large sites have hundreds of internal links before those in the footer. */
   function addLink(link: string): void {
     const { host } = new URL(link)
     if (links.length === pageTextsMax || linkedHosts.has(host)) return
@@ -237,7 +237,7 @@ function ownStyleSheet(attributes: Readonly<Record<string, string>>, page: strin
 function readMeta(attributes: Readonly<Record<string, string>>, meta: Map<string, string>): void {
   const name = (attributes['property'] ?? attributes['name'] ?? '').toLowerCase()
   const sent = (attributes['content'] ?? '').trim()
-  // An address that is cut leads nowhere.
+  // A cut URL would be broken, so URLs are kept whole.
   const isAddress = /^https?:\/\/\S+$/i.test(sent) && sent.length <= profileUrlLengthMax
   const content = isAddress ? sent : plain(sent)
   if (name !== '' && content !== '' && !meta.has(name) && meta.size < pageTextsMax) meta.set(name, content)

@@ -56,8 +56,8 @@ export function sixDigits(color: string): string {
 const fontNameLengthMax = 100
 
 /**
- * Families of a Google Fonts style sheet, which its address names: `?family=A:400&family=B`, in the older form
- * `?family=A:400|B`. Either may be escaped. @param fonts is added to
+ * Reads the families from the URL of a Google Fonts style sheet: `?family=A:400&family=B`, or the older form
+ * `?family=A:400|B`. Both may be escaped. @param fonts gets the families
  */
 export function readFontAddress(href: string, fonts: Map<string, number>): void {
   if (href.length > profileUrlLengthMax) return

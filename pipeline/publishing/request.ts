@@ -102,7 +102,7 @@ async function send(asked: Asked): Promise<Answer> {
   })
 }
 
-/** @param secrets each that is there is replaced in the text, also as JSON escapes it; some writers of JSON escape slashes */
+/** Replaces secrets in a text by `…`, also in their JSON-escaped form, with and without escaped slashes. */
 export function hide(text: string, secrets: readonly (string | undefined)[]): string {
   const written = secrets.flatMap((one) => {
     const escaped = JSON.stringify(one ?? '').slice(1, -1)

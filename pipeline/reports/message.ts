@@ -39,8 +39,8 @@ export interface Message {
 export const allFigures = 'All figures'
 
 /**
- * One line, without control characters and those that are not seen, and not longer than a message can show. Joiners stay
- * before what they join: Persian and Indian writing and many emoji need them.
+ * One line, without control and invisible characters, cut to the length that a message can show. Joiners stay where a letter,
+ * mark or emoji follows: Persian and Indic scripts and many emoji need them.
  */
 export function plain(text: string): string {
   const seen = text.replace(unseen, '')

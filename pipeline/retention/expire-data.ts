@@ -98,8 +98,8 @@ function expiringBy(before: number, workspaceIds: readonly number[]): Expiring[]
 }
 
 /**
- * Those whose rows may go by what the workspaces are now, asked before each step: a retention may be raised during the run, and
- * old events imported then. Where it is noted that events went, all that was derived from them goes as well.
+ * The workspaces whose rows may still be deleted. Asked before each step, because a retention may be raised during the run, and
+ * old events imported. Once a deletion of events is noted (`deleted_before`), a raise doesn't spare the derived rows.
  */
 async function stillOf(pg: Queryable, expiring: readonly Expiring[], now: number): Promise<Expiring[]> {
   const ids = expiring.map(({ workspaceId }) => workspaceId)

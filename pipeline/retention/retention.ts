@@ -53,7 +53,7 @@ export function keptFromOf(
   )
 }
 
-/** A workspace, and the moment before which its rows are deleted. */
+/** Rows of the workspace from before this time are to be deleted. */
 export interface Expiring {
   readonly workspaceId: number
   readonly before: number

@@ -62,7 +62,7 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       } catch (error) {
         failures.push(error)
         const nextDue = (await readPostgresClock(pg)) + creditRetryMs
-        // At different times: one bad payment fails all that are read with it.
+        // Staggered, because one bad payment fails all payments that are read with it.
         const later = payments.map(({ id, due }, nth) => ({
           id,
           due,

@@ -9,7 +9,7 @@ const platformAddresses = new Set(['168.63.129.16'])
 /** All IPv6 addresses that are given out to networks. Addresses outside map, translate or tunnel to others. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
-/** By these a network of IPv6 alone reaches IPv4 (RFC 6052): its name servers answer them for hosts without IPv6. */
+/** NAT64 (RFC 6052): in IPv6-only networks, DNS gives these addresses for hosts that have IPv4 only. */
 const translated = ipaddr.parseCIDR('64:ff9b::/96') as [ipaddr.IPv6, number]
 
 /** Whether a text is an address of IPv4 or IPv6, in any notation. */

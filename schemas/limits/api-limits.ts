@@ -160,6 +160,6 @@ export const timezoneLengthMax = 64
 export const apiKeyNameLengthMax = 120
 /** Live shared links of a workspace. Each is somebody who sees its figures: more aren't kept track of. */
 export const sharedLinksMax = 50
-/** The dashboard shows this many keys of a kind, those that work first. So it may make no more that work. */
+/** The dashboard lists this many keys of a kind, live ones first. It creates no more, so that every live key is listed. */
 export const apiKeysShownMax = 200
 export const apiKeysMax = apiKeysShownMax

@@ -1,7 +1,7 @@
 /** Definitions and bounds of figures: sessions, cells and credit, and the fold that computes them. */
 import { day, hour, minute, second } from './units.ts'
 
-/** An appearance longer ago counts as none: no answer reaches so far back (`overviewRangeDaysMax`), and a fold reads no further. */
+/** Appearances before this many days are ignored: a fold reads no further, and no answer needs them (`overviewRangeDaysMax`). */
 export const knownDaysMax = 400
 /** A conversion is credited only to touches of at most this age. */
 export const creditWindowMs = 30 * day
@@ -14,7 +14,7 @@ export const liveWindowMs = 5 * minute
 export const foldEveryMs = 0.7 * second
 /** Pause after which days of a workspace whose cells couldn't be written are tried again. */
 export const closeRetryMs = 1 * hour
-/** After this long a failing close is not bisected further. One statement may run on until its deadline. */
+/** A failing close is bisected for this long. A running statement still has until its own deadline. */
 export const closingMaxMs = 60 * second
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second
@@ -29,7 +29,7 @@ export const buildPartEventsMax = 500_000
 export const visitorsPerLookUpMax = 20_000
 /** A fold reads all stored events of a touched visitor's last days again: this many in one statement. */
 export const storedEventsPerStatement = 2_000_000
-/** A visitor with more is left out: the rows stay as they are. */
+/** A visitor with more stored events is left out: its rows stay as they are. */
 export const storedEventsPerVisitorMax = 1_000_000
 /** The same for a workspace's server events of an hour. */
 export const storedEventsPerServerHourMax = 20_000_000

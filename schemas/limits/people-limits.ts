@@ -24,9 +24,9 @@ export const peopleWorkMax = 2_000
 export const contactsPerStatement = 500
 /** A contact that has more keeps the figures it had. Contacts of one statement have no more together. */
 export const eventsPerContactMax = 1_000_000
-/** Figures of contacts are computed for so long between two folds; some are in any case. Others follow the next fold. */
+/** Time for contacts' figures between two folds; the first batch is always computed. Others wait until after the next fold. */
 export const contactsPerRefreshMs = 2 * second
-/** Earlier events of newly bound browsers that are copied between two folds, unless one browser has more. */
+/** Earlier events of newly bound browsers copied between two folds. A browser with more is the only one of its round. */
 export const pastEventsPerRefresh = 2_000_000
 /** Only a contact's newest conversions are credited to its touches; older ones by their own browser or event. */
 export const personCreditsPerContactMax = 10_000

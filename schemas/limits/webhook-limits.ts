@@ -38,7 +38,7 @@ export const webhookRetryDelaysMs = [
 export const webhookJitter = 0.2
 /** A receiver's `Retry-After` counts up to one day. */
 export const webhookRetryAfterMaxMs = 1 * day
-/** The longest wait of a delivery: an attempt that is due later was set by a clock that ran ahead. */
+/** The longest wait of a delivery. A later due time was set by a fast clock. */
 export const webhookWaitMaxMs = (1 + webhookJitter) * Math.max(webhookRetryAfterMaxMs, ...webhookRetryDelaysMs)
 /** An endpoint that has had only failures for five days is disabled. */
 export const webhookFailingMaxMs = 5 * day

@@ -52,7 +52,7 @@ export const systemMarks: readonly Mark[] = [
 export const otherDevices =
   /\bSMART-?TV\b|\bHbbTV\b|\bNetCast\b|\bAndroidTV\b|\bGoogleTV\b|\bChromecast\b|\bApple ?TV\b|\bBRAVIA\b|\bCrKey\/|\bTV\b|; AFT\w+\b|\bPlayStation\b|\bXbox\b|\bNintendo\b|\bTesla\/|\bOculusBrowser\//i
 
-/** The parser takes `yahoo` for a crawler and `huawei` for a phone. Apps and browsers of both run on any device. */
+/** The parser takes `yahoo` for a crawler and `huawei` for a phone. Both companies have apps and browsers for any device. */
 export const companyNames = /yahoo|huawei/gi
 
 /** The runtime of Android apps, which is no browser. */

@@ -1,13 +1,13 @@
 /** Things in a caption that some platforms bound. Each counts once, however often it stands there. */
 import { linkCharacter, linksIn, replaceLinks, withoutPunctuation } from './links-in-text.ts'
 
-/** A run of tags without blanks is several. Marks that make a sign an emoji are no part of a word. */
+/** A run of tags without spaces holds several. Emoji modifiers (variation selectors, keycap) aren't part of a word. */
 const tags =
   /(?<![\p{L}\p{N}_&]|(?![\ufe0e\ufe0f\u20e3])\p{M})(?:[#＃](?:[\p{L}\p{N}_]|(?![\ufe0e\ufe0f\u20e3])\p{M})+)+/gu
 /** An address of e-mail is none. */
 const mention = /(?<![\p{L}\p{N}_.@])@[a-z0-9_][a-z0-9_.]{0,29}/giu
 
-/** Threads counts these without their scheme as well. */
+/** Threads also counts links without a scheme. */
 const bareLink = new RegExp(`(?<![\\w@./-])www\\.${linkCharacter.source}+`, 'gi')
 
 export const captionCounts = {

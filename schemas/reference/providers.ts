@@ -62,7 +62,7 @@ export interface Provider {
   readonly altTextLengthMax: number | null
   /** Width by height of a post's only image; another is refused. Images of a carousel are cropped. */
   readonly aspectRatio: { readonly min: number; readonly max: number } | null
-  /** Bounds of any image, where there are some: pixels of both sides together, the longer side by the shorter, and pixels in all. */
+  /** Bounds of any image, if any: width plus height, the longer side divided by the shorter, and width times height. */
   readonly imageSides?: { readonly sumMax?: number; readonly ratioMax?: number; readonly pixelsMax?: number }
 }
 

@@ -35,7 +35,7 @@ export const SocialAccountResource = z
 
 const field = plainLine(accountFieldLengthMax).min(1).optional()
 
-/** Whoever copies a handle from bsky.app gets such marks around it. */
+/** Handles copied from bsky.app come with direction marks around them. */
 function withoutDirectionMarks(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '') : value
 }

@@ -17,7 +17,7 @@ export interface RedisProgram {
 /** The server and the libraries that a small system lacks. */
 const packages = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1']
 const fetchWithinMs = 240_000
-/** Older ones refuse a line of our settings, and end. */
+/** Older versions refuse one of our settings, and exit. */
 const oldestMajor = 7
 
 /** @throws with one line that says how to install it */

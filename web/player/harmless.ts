@@ -20,7 +20,7 @@ const movements: readonly unknown[] = [1, 6, 12]
 const movementMs = 2_000
 /** Names that a document can make an element of. */
 const names = /^[a-z][\w.:-]*$/i
-/** In SVG, a name may have a prefix: `x:script` is a script. */
+/** In SVG, names may have a namespace prefix: `x:script` is a script, too. */
 const frames = /^(.*:)?(iframe|frame|frameset|object|embed|portal|fencedframe|script|base)$/i
 const attributesOut = /^(on.*|srcdoc|http-equiv|rr_src|rr_media.*|autoplay|autofocus|ping|action|formaction|target)$/i
 const addresses = /^(xlink:)?href$/i

@@ -13,7 +13,7 @@ import type { Command, PlayerMessage } from './protocol.ts'
 const tellEveryMs = 100
 /** rrweb shows what came before a moment; what comes with it belongs to it. */
 const throughMs = 1
-/** As deep as browsers nest a page's text. A recording may add nodes one by one, and browsers crash at some thousands of levels. */
+/** The depth limit of browsers' HTML parsers. Recordings add nodes one by one, and browsers crash at some thousands of levels. */
 const depthMax = 512
 
 addEventListener('message', ({ data, ports: [port] }) => {
@@ -122,8 +122,8 @@ function outliveErrors(player: Replayer, lacks: () => void): void {
 }
 
 /**
- * Deeper nodes are left out, also those in shadow roots and those that a moved node has below it. Levels don't shrink when
- * a node goes.
+ * Leaves out nodes deeper than `depthMax`, also in shadow roots and in subtrees that are moved. A node's recorded height doesn't
+ * shrink when a descendant is removed.
  */
 function boundDepth(lacks: () => void): void {
   const levels = new WeakMap<Node, number>()

@@ -40,7 +40,7 @@ const names = [
   'resource',
 ] as const
 
-/** Scopes that clients ask for who know none of ours: of identity, or for refresh tokens, which every app gets. */
+/** Standard OpenID Connect scopes. Generic clients ask for them; they grant nothing, and every app gets refresh tokens anyway. */
 const generalScopes = new Set(['openid', 'profile', 'email', 'offline_access'])
 
 /** SHA-256 in base64url. */

@@ -220,7 +220,7 @@ const beginnerOf = ({ workspace, actor }: Pick<CallContext, 'workspace' | 'actor
   sessionId: actor.sessionId!,
 })
 
-/** The caller may leave meanwhile: the request to the platform has a deadline of its own. */
+/** The caller may disconnect meanwhile, so the request to the platform has its own deadline. */
 const askOptionsOf = ({ config }: Pick<CallContext, 'config'>) => ({
   allowPrivate: config.allowPrivateTargets,
   signal: new AbortController().signal,

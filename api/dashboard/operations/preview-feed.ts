@@ -59,7 +59,7 @@ export const previewFeed = defineOperation({
 async function readNow(url: string, allowPrivate: boolean) {
   const agent = makeGuardedAgent({ allowPrivate, connectMs: feedRequestMs })
   try {
-    // The caller may leave meanwhile: the look has a deadline of its own.
+    // The caller may disconnect meanwhile, so the fetch has its own deadline.
     const { signal } = new AbortController()
     return await findFeed(url, { agent, allowPrivate }, signal)
   } catch (error) {

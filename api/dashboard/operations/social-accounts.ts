@@ -62,7 +62,7 @@ const makeConnect = ({ accountBox, signInLimiter }: Connecting) =>
     async prepare({ body, workspace, config: { allowPrivateTargets: allowPrivate } }) {
       await countTry(signInLimiter, workspace.id)
       const { display_name: _, renews: __, ...given } = body
-      // The caller may leave meanwhile: the check has a deadline of its own.
+      // The caller may disconnect meanwhile, so the check has its own deadline.
       const { signal } = new AbortController()
       const { credentials, ...account } = await asProblem(signIn(given as GivenAccount, { allowPrivate, signal }))
       return { account, sealed: accountBox.seal(JSON.stringify(credentials)) }

@@ -58,7 +58,7 @@ export function makeSecondFactorCodes({ box, clock, limiter }: CodesOptions): Se
         return { done }
       } catch (error) {
         if (error instanceof WrongCode) return { waitMs: 0 }
-        // A store was away. A wrong code throws `WrongCode` first.
+        // Any other error is a store that is away: it doesn't count as a try.
         await limiter.giveBackCode(ownerId)
         throw error
       }

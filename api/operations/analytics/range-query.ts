@@ -59,7 +59,7 @@ export function readableSpan(range: Span, { since, timezone }: { since: number; 
   return { start: readable(range.start), end: readable(range.end) }
 }
 
-/** The range that this one is compared with; undefined where none is, nothing is left of it, or not all of it is kept. */
+/** The range to compare with; undefined if there is none, it is empty, or part of it isn't kept any more. */
 export function comparedSpan({ isCompared, previous }: TimeRange, since: number): Span | undefined {
   return isCompared && previous.start < previous.end && previous.start >= since ? previous : undefined
 }

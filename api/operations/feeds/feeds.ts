@@ -182,7 +182,7 @@ function requireAccounts(mode: FeedMode, accountIds: readonly number[]): void {
   throw invalid([valueError(['body', 'social_account_ids'], accountIds, 'A feed that queues posts needs an account')])
 }
 
-/** The member's own, also of one who acts by a key. @throws Problem where the key has ended since the call was let in */
+/** The account of the member who calls, or whose key calls. @throws Problem if the key has ended since the call was let in */
 async function accountOf(pg: Queryable, { type, id }: Actor): Promise<number> {
   const account = type === 'user' ? id : await readKeyOwner(pg, id)
   if (account === null) throw problem('not_authenticated')

@@ -1,4 +1,4 @@
-/** The figures of an overview for the sessions that filters choose. Cells don't know single sessions, so none are read. */
+/** The figures of an overview for the sessions that filters choose. Cells don't hold single sessions, so this reads no cells. */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { channelSourcesMax } from '../../../schemas/limits/overview-limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'

@@ -124,7 +124,7 @@ export function browsersIn(browsers: readonly { readonly workspaceId: number; re
   )
 }
 
-/** E-mails, as a subselect of pairs. */
+/** A subselect of (workspace, e-mail hash) pairs. */
 function emailsIn(emails: readonly ContactEmail[]): BoundSql {
   return pairsIn(
     emails.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),

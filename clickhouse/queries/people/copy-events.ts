@@ -120,7 +120,7 @@ export async function copyPastOf(
   )
 }
 
-/** How many events of each visitor are counted, by workspace and visitor. One that isn't folded yet is left out. */
+/** Folded events of each visitor, by workspace and visitor. A visitor without folded events is missing. */
 export async function countPastOf(
   ch: Pick<ClickHouse, 'query'>,
   visitors: readonly VisitorOf[],

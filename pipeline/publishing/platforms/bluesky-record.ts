@@ -78,8 +78,8 @@ function facet(text: string, at: number, marked: string, feature: object) {
 }
 
 /**
- * A handle is a host's name. Only a blank or a bracket may stand before the `@`, so an e-mail address has no mention; or the
- * sign of a text's direction that whoever copies a handle from bsky.app gets with it.
+ * A handle is a host's name. Only white space, a bracket or a direction mark may precede the `@`, so an e-mail address holds no
+ * mention. Handles copied from bsky.app come with direction marks.
  */
 const mention =
   /(?<=^|[\s(\u200e\u200f\u202a-\u202e\u2066-\u2069])@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)/gi
@@ -104,7 +104,7 @@ const hashtag = /(?<=^|\s)[#＃](\S+?)(?=\p{P}*(?:\s|$))/gu
 /** The limit of `app.bsky.richtext.facet#tag`, in graphemes; characters are as many or more. */
 const tagLengthMax = 64
 
-/** A number alone is no tag, nor are signs that can't be seen or make an emoji of what is before them. */
+/** A tag needs more than digits, punctuation, invisible characters and combining marks, some of which make `#` an emoji. */
 function tagsIn(text: string) {
   return [...text.matchAll(hashtag)].flatMap((match) => {
     const tag = match[1]!

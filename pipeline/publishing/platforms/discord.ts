@@ -37,7 +37,7 @@ type Fields = Readonly<Record<string, unknown>>
 const api = 'https://discord.com/api/v10/webhooks'
 const incomingWebhook = 1
 const unknownMessage = 10_008
-/** Cloudflare, in front of Discord, lets no request of ours pass for now. It answers so with 403. */
+/** Code of a 403 by which Cloudflare, in front of Discord, blocks all our requests for a while. */
 const blocked = 40_333
 
 /** `prepare` gives the files. */

@@ -5,7 +5,7 @@
 import { linksIn, replaceLinks } from '../../../schemas/reference/links-in-text.ts'
 
 const reserved = /[\\|{}@[\]()<>#*_~]/g
-/** The word behind the sign, at a word's beginning. Marks that make a sign an emoji are no part of a word. */
+/** A `#` at the start of a word, and the word after it. Emoji modifiers (variation selectors, keycap) aren't part of a word. */
 const hashtag =
   /(?<![\p{L}\p{N}_#/&]|(?![\ufe0e\ufe0f\u20e3])\p{M})[#＃]((?:[\p{L}\p{N}_]|(?![\ufe0e\ufe0f\u20e3])\p{M})+)/gu
 

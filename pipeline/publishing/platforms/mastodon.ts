@@ -150,8 +150,8 @@ function stripped(text: string): string {
 
 function publishedAs(status: Readonly<Record<string, unknown>>) {
   const url = typeof status.url === 'string' ? status.url : textIn(status, 'uri')
-  // It becomes a link, and anybody may name an instance.
-  if (!isWebUrl(url)) throw odd('The address of the status is none of the web')
+  // The dashboard links to this URL, and anybody may run an instance.
+  if (!isWebUrl(url)) throw odd('The address of the status is no web address')
   return { externalId: textIn(status, 'id'), url }
 }
 

@@ -24,7 +24,7 @@ export interface EventRepair {
   readonly hour: number
   /** Only its events: its conversions are credited otherwise. Decimal text, '0' for server events; null: all. */
   readonly visitor: string | null
-  /** Rows of it were deleted. */
+  /** Its derived rows were deleted, so the fold can't keep old ones. */
   readonly lacksRows: boolean
 }
 
@@ -44,7 +44,7 @@ const watermarksOf = (table: string, through: string) =>
   `(SELECT coalesce(json_agg(json_build_object('firstSegment', first_segment, 'endSegment', end_segment, 'through', ${through})
       ORDER BY first_segment), '[]') FROM ${table})`
 
-/** One that a clock ahead has set is none. */
+/** A time in the future was set by a fast clock, and counts as 0. */
 const foldedAsOf = `CASE WHEN ${isTooFarAhead('as_of', 'now()', 0)} THEN 0 ELSE greatest(0, ${milliseconds("greatest(as_of, 'epoch')")}) END`
 
 /** One statement, so that it is of one moment. A node that has been silent for a while doesn't hold `shippedAsOf` back. */

@@ -19,7 +19,7 @@ export interface ClickReading {
 
 /**
  * Gives each workspace with an endpoint for clicks a row, and takes those of others away. Clicks of before the endpoint aren't
- * told. An enabled endpoint was last changed when it was registered or enabled again. If a clock that ran ahead dated that,
+ * told. An enabled endpoint was last changed when it was registered or enabled again. If a fast clock wrote that time,
  * its clicks are told from now on.
  */
 export async function followClickSubscribers(q: Queryable, now: Date): Promise<void> {

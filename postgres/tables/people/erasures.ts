@@ -31,7 +31,7 @@ export interface Erasure {
   readonly emailHash: string | null
   readonly browsers: readonly ErasedBrowser[]
   readonly requestedAt: number
-  /** Only a clock that runs ahead gives a later time of receipt, as of now: it may have been before the order. */
+  /** A later time of receipt is from a fast clock, so the event may have come before the order. */
   readonly aheadAfter: number
   /** Null: not looked up yet. */
   readonly places: readonly ErasedPlace[] | null

@@ -119,7 +119,7 @@ export interface UnmergedRow {
 const trait = (name: string) => `CASE WHEN jsonb_typeof(properties -> '${name}') IN ('string', 'number')
   THEN left(btrim(properties ->> '${name}'), ${fullNameLengthMax}) ELSE '' END`
 
-/** Rows that people don't reflect yet, in turns of their workspaces, locked. One alone is the oldest. */
+/** Locks and returns unmerged rows, in fair shares by workspace. With a limit of 1 it is the oldest row. */
 export function takeUnmerged(tx: Queryable, limit: number): Promise<UnmergedRow[]> {
   return tx.query<UnmergedRow>(
     `SELECT event_id AS "eventId", workspace_id AS "workspaceId", email, anonymous_id AS "anonymousId",

@@ -9,7 +9,7 @@ export interface PeopleWork {
   readonly workspaceId: number
   /** Its figures are to be computed again. */
   readonly contactId: number | null
-  /** An earlier run had it, with the contacts beside it, and didn't get to its figures. */
+  /** An earlier run took it, found related contacts, but had no time for its figures. */
   readonly isPostponed: boolean
   /** Its events of the past are to be copied: decimal text. */
   readonly visitor: string | null
@@ -32,7 +32,7 @@ export async function addPeopleWork(q: Queryable, work: readonly NewPeopleWork[]
   )
 }
 
-/** The oldest, at most `limit`, in turns of their workspaces. */
+/** The oldest items, at most `limit`, in fair shares by workspace. */
 export function takePeopleWork(q: Queryable, limit: number): Promise<PeopleWork[]> {
   return q.query<PeopleWork>(
     `SELECT id, workspace_id AS "workspaceId", contact_id AS "contactId", is_postponed AS "isPostponed", visitor::text, hour
@@ -41,7 +41,7 @@ export function takePeopleWork(q: Queryable, limit: number): Promise<PeopleWork[
   )
 }
 
-/** Has contacts computed later. One that waits already isn't added once more. */
+/** Queues contacts for a later run. A contact that is queued already isn't added again. */
 export async function postponeContacts(tx: Queryable, contactIds: readonly number[]): Promise<void> {
   if (contactIds.length === 0) return
   await tx.query(

@@ -1,12 +1,12 @@
-/** Times that a clock set which ran ahead: publishing doesn't wait for them once the clock is right. */
+/** Resets times that a fast clock set. Otherwise publishing would wait for them after the clock is right again. */
 import { publishWaitMaxMs } from '../../../schemas/limits/publish-limits.ts'
 import type { Queryable } from '../../client.ts'
 import { intervalOf } from '../../clock.ts'
 import { isTooFarAhead } from '../../leasing.ts'
 
 /**
- * Has such targets wait for a lease from now on: whoever works on one renews its lease by then, so that no other process has
- * it meanwhile. Their accounts are held no longer.
+ * Sets such targets to be due one lease from now. A process that works on one renews its lease by then, so no other process
+ * takes it. Releases the holds of their accounts.
  */
 export async function bringBackTimes(q: Queryable, leaseMs: number): Promise<void> {
   await q.query(

@@ -101,7 +101,7 @@ export async function deleteFeed(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM feeds WHERE id = $1', [id])
 }
 
-/** The account of the member whose key it is; null where it was deleted or revoked. A removed member's keys are revoked, and become the owner's. */
+/** Account of the key's member; null if the key is deleted or revoked. A removed member's keys are revoked and go to the owner. */
 export async function readKeyOwner(q: Queryable, keyId: number): Promise<number | null> {
   const sql = 'SELECT owner_id FROM api_keys WHERE id = $1 AND revoked_at IS NULL'
   const [key] = await q.query<{ owner_id: number }>(sql, [keyId])

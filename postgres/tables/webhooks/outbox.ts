@@ -43,7 +43,7 @@ export function isSubscribedTo(type: string): string {
   return `endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AND (endpoint.events = '{}' OR ${type} = ANY (endpoint.events))`
 }
 
-/** The types of these that endpoints of the workspaces are subscribed to now, by workspace. Frequent events are written for these alone. */
+/** Subscribed types among `types`, by workspace. Frequent events are written only if an endpoint subscribes to them. */
 export async function readSubscribedTypes(
   q: Queryable,
   types: readonly WebhookEventType[],

@@ -108,7 +108,7 @@ export interface DueDelivery {
 
 /** The longest due first. @param except deliveries that are under way, or not yet written down */
 export function listDue(q: Queryable, { endpointId, state }: Turn, except: readonly number[], max: number) {
-  // Apart: joined by OR, the index would be read through all that isn't due.
+  // Two selects: with OR, the scan of the index would pass all deliveries that aren't due.
   const dueBy = (isDue: string) =>
     `(SELECT id FROM webhook_deliveries WHERE webhook_endpoint_id = $1 AND status = 'pending' AND ${isDue}
       AND id <> ALL ($2::bigint[]) AND (by_hand OR $4) ORDER BY next_attempt_at, id LIMIT $3)`

@@ -168,7 +168,7 @@ export async function listApiKeys(
   )
 }
 
-/** How many keys of the kind work at this time. */
+/** Number of keys of the kind that are neither revoked nor expired. */
 export async function countLiveKeys(q: Queryable, workspaceId: number, kind: KeyKind, at: Date): Promise<number> {
   const [counted] = await q.query<{ live: number }>(
     `SELECT count(*)::int AS live FROM api_keys

@@ -29,7 +29,7 @@ export function Accounts({ timezone }: { timezone: string }) {
   const platforms: readonly Platform[] = signIns?.platforms ?? []
   /** Until then a form might change under the hand that fills it. */
   const isKnown = signIns !== undefined || unknown !== undefined || !may('workspace:manage')
-  /** Whoever opened a form since the press stays with it. */
+  /** False once another dialog is open: a late answer doesn't take its user away. */
   const isAwaited = {
     get current() {
       return isThere.current && document.querySelector('dialog[open]') === null

@@ -6,7 +6,7 @@ import { delimiterOf } from '../../../schemas/csv-delimiter.ts'
 export const portionRows = 500
 const portionCharacters = 300_000
 
-/** Undefined where the bytes aren't UTF-8: else letters of another encoding would be lost without a word. */
+/** Undefined if the bytes aren't UTF-8. Lenient decoding would silently lose letters of another encoding. */
 export function textOf(bytes: ArrayBuffer | Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -46,13 +46,13 @@ function rowsOf(text: string): string[] {
   const rows: string[] = []
   let lines: string[] = []
   let isQuoted = false
-  // Excel's CSV for Macintosh has no other end of lines.
+  // Excel's “CSV (Macintosh)” ends lines with CR alone.
   for (const line of text.split(text.includes('\n') ? /\r?\n/ : '\r')) {
     lines.push(line)
     isQuoted = endsQuoted(line, isQuoted, delimiter)
     if (isQuoted) continue
     const row = lines.join('\n')
-    // Spreadsheets write the delimiters of rows that were emptied. The API leaves these out, too.
+    // Spreadsheets save emptied rows as delimiters only. The API skips these, too.
     if (row.replaceAll(delimiter, '').replaceAll('"', '').trim() !== '') rows.push(row)
     lines = []
   }

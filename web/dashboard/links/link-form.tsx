@@ -30,7 +30,7 @@ export function ExpiryFields({ timezone, of }: ExpiryProps) {
           defaultValue={shown}
           onInput={({ currentTarget: { value } }) => setEnd(value)}
         />
-        {/* Firefox chooses days alone, and takes a day without a time for an empty field. */}
+        {/* Firefox's picker sets only the day. A day without a time counts as an empty field. */}
         {end === '' && <span class="note">Without day and time it doesn’t expire.</span>}
       </label>
       <label>

@@ -24,7 +24,7 @@ async function savePng(source: string, name: string): Promise<void> {
 
 /** For print: it leads where the short link does, and its clicks are told apart. */
 export function QrCode({ url, label }: { url: string; label: string }) {
-  // Without a size of its own, Firefox draws nothing of it on a canvas.
+  // Firefox doesn't draw an SVG without a width and height on a canvas.
   const size = `width="${pngPixels}" height="${pngPixels}"`
   const drawing = renderSVG(qrUrlOf(url), { border: quietModules }).replace('<svg ', `<svg ${size} `)
   const source = `data:image/svg+xml,${encodeURIComponent(drawing)}`

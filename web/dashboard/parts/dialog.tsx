@@ -124,7 +124,7 @@ interface ConfirmOnceProps extends DialogProps {
   done(sent: Sent<unknown>): void
 }
 
-/** Asks before one request is sent, and closes with its answer. Whoever asks says why it was refused. */
+/** Asks before one request is sent, and closes when it is answered. The caller shows a refusal. */
 export function ConfirmOnce({ write, close, done, ...question }: ConfirmOnceProps) {
   const closeThis = useWhileOpen(close)
   const [isSending, setSending] = useState(false)
@@ -137,11 +137,11 @@ export function ConfirmOnce({ write, close, done, ...question }: ConfirmOnceProp
 }
 
 interface RemovalProps extends Omit<ConfirmOnceProps, 'write'> {
-  /** Its own. */
+  /** Path of the item. */
   readonly path: string
 }
 
-/** Asks before one of a list goes, and stays until the list is without it. */
+/** Asks before an item is removed, and stays until the list is read without it. */
 export function Removal({ path, ...question }: RemovalProps) {
   return <ConfirmOnce {...question} write={() => remove(path)} />
 }

@@ -12,7 +12,7 @@ export function tellLateRefusal(title: string, refusal: string): void {
 export function LateRefusal() {
   const [text, setText] = useState('')
   useLayoutEffect(() => {
-    // One that nobody has closed yet stays before the next.
+    // A refusal that isn't closed yet stays, and the next one is appended.
     show = (next) => setText((before) => (before.includes(next) ? before : before === '' ? next : `${before}. ${next}`))
   }, [])
   if (text === '') return null

@@ -1,4 +1,4 @@
-/** Undefined for a text that is no address. `URL.canParse` isn't there before Safari 17 and Chrome 120. */
+/** Undefined for a text that is no URL. Safari before 17 and Chrome before 120 lack `URL.canParse`. */
 export function readUrl(text: string): URL | undefined {
   try {
     return new URL(text)

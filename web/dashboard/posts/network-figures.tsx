@@ -1,11 +1,11 @@
-/** Likes and the like of a publication, as its network counts them. */
+/** Likes, comments, shares and views of a publication, as its network counts them. */
 import type { PostWithPerformance } from '../../../schemas/resources/post.ts'
 import { number, time } from '../parts/format.ts'
 
 const counted = { likes: 'like', comments: 'comment', shares: 'share', views: 'view' } as const
 type Counts = Readonly<Record<keyof typeof counted, number | null>>
 
-/** `7 likes`, `1 comment`: what a network says. */
+/** Such as `7 likes`, `1 comment`; counts that the network doesn't give are left out. */
 export function wordsOf(counts: Counts): string[] {
   return Object.entries(counted).flatMap(([name, one]) => {
     const count = counts[name as keyof Counts]

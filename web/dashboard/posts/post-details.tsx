@@ -37,7 +37,7 @@ export interface PostProps {
 export interface OpenedProps extends PostProps {
   /** It has a place in the queue: the moment at which it goes out. */
   queued?(at: string): void
-  /** Whether somebody writes in it: then it stays, whatever becomes of the list around it. */
+  /** Keeps the post open while a form in it is open, even if it leaves the list. */
   keep(isWritten: boolean): void
   /** It is archived or deleted, before the list is read anew. */
   left?(): void
@@ -74,7 +74,7 @@ function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedPro
   const [made, setMade] = useState<Made>()
   const post = made !== undefined && made.updated_at > read.updated_at ? { ...read, ...made } : read
   const seenAt: string = post.updated_at
-  /** The version that is sent back: the one that was shown when somebody began to write why. */
+  /** `updated_at` of the version that is sent back: the one shown when the form was opened. */
   const [returned, sendBack] = useState<string>()
   const isWritten = edited !== undefined || returned !== undefined
   useEffect(() => {
@@ -101,12 +101,12 @@ function Changes({ post: read, workspace, queue, queued, keep, left }: OpenedPro
     done(sent)
     if ('refusal' in sent) return
     setAdded({ before: post, queued: sent.made })
-    // Who closed it, or went to another page, stays there.
+    // A user who has closed the post or left the page isn't brought back.
     if (isThere.current) queued?.(sent.made.scheduled_at!)
   }
   const closeForm = (made?: Made) => {
     edit(undefined)
-    // One that was made while another post was edited is still to be told of.
+    // A copy made while another post was edited is still to be announced.
     setCopy((before) => (before?.post.id === edited?.id ? undefined : before))
     if (made?.id === read.id) setMade(made)
   }

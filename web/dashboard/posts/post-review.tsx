@@ -38,7 +38,7 @@ export function ReviewState({ post: { review }, timezone }: ReviewProps) {
 interface ReviewButtonsProps extends ReviewProps {
   readonly seenAt: string
   done(sent: Sent<unknown>): void
-  /** Opens the form that says why. */
+  /** Opens the form for the reason. */
   sendBack(): void
 }
 
@@ -84,7 +84,7 @@ interface SendBackProps {
   close(): void
 }
 
-/** Stays while somebody writes, though the post doesn't wait any more: the API says so. */
+/** Stays open even if the post stops waiting for approval meanwhile: then the API refuses. */
 export function SendBack({ id, seenAt, close }: SendBackProps) {
   const submit = (data: FormData) => {
     // Forms send line ends as CR LF.

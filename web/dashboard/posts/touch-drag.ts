@@ -31,7 +31,7 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     const { signal } = listening
     let at = { x: clientX, y: clientY }
     let isHeld = false
-    /** The days may move under a finger that rests, as the text above them changes. */
+    /** The days may move under a resting finger, when the text above them changes. */
     let hasMoved = false
     let scrolling: ReturnType<typeof setInterval> | undefined
     const waiting = setTimeout(() => {
@@ -77,7 +77,7 @@ export function useTouchDrag<Thing>(drag: DragOf<Thing>) {
     addEventListener('pointercancel', leave, { signal })
     addEventListener('touchmove', keepStill, { signal, passive: false })
     addEventListener('contextmenu', keepStill, { signal })
-    // `touchend` comes after `pointerup`. If the browser takes over the finger, `touchcancel` comes instead. A pen may send neither.
+    // `touchend` comes after `pointerup`. If the browser takes over the gesture, `touchcancel` comes instead. A pen may send neither.
     const lifted = new AbortController()
     const lift = (event: Event) => {
       if (event.type === 'touchend') keepStill(event)

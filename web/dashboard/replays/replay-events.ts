@@ -1,6 +1,6 @@
 /**
- * A recording's chunks as one row of events to play. Page loads follow one another, also those of tabs that were open
- * together, as a player shows one page at a time. Pure; test/unit/dashboard-replay.test.ts.
+ * A recording's chunks as one row of events to play. Page loads follow one another, even those of parallel
+ * tabs, because a player shows one page at a time. Pure; test/unit/dashboard-replay.test.ts.
  */
 import type { ReplayPage } from '../../../schemas/resources/replay.ts'
 import type { RecordedEvent } from '../../player/harmless.ts'

@@ -8,7 +8,7 @@ export function isPressedAnew(path: string, options: RequestOptions, lostAt: num
   return isPress(path, options) && performance.now() - lostAt > pressedAnewMs
 }
 
-/** To do it twice does no harm, or is what the second press wants. A change that names the version it saw is refused the second time. */
+/** Whether a repeat is harmless or wanted. A change with `updated_at` isn't one: its repeat would be refused as outdated. */
 function isPress(path: string, { method, body }: RequestOptions): boolean {
   if (method === 'PATCH') return !String(body).includes('"updated_at":')
   return method === 'POST' && (body === undefined || path === '/social-accounts/sign-in')

@@ -63,7 +63,7 @@ async function read(path: string, signal: AbortSignal): Promise<unknown> {
   if (response.status === 401) {
     if (isShared) throw new Missing(revoked)
     if (hasForm() || performance.now() - signOutSentAt < signOutWithinMs) throw new Error(signedOut)
-    // Whoever comes back by Back would look at a question that isn't answered any more.
+    // After Back, the restored page would show a request that never ends.
     reloadAfterBack()
     location.assign(`/dashboard/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
     return new Promise(() => undefined)

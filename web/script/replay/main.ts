@@ -35,7 +35,7 @@ interface Running {
   stop(): void
   activeAt: number
   sequence: number
-  /** A chunk is of one page. */
+  /** The page of the chunk: each chunk belongs to one page. */
   page: string
   url: string
   parts: string[]
@@ -176,7 +176,7 @@ export default function recordPage(address: URL, key: string, isWanted: (session
     consent(isGiven)
     guard(isGiven === true ? begin : withdraw)()
   }
-  // Where nothing is recorded, rrweb tells of no act.
+  // Without a recording, rrweb reports no activity, so these listeners do.
   for (const act of ['pointerdown', 'keydown'] as const)
     on(
       act,
@@ -194,7 +194,7 @@ export default function recordPage(address: URL, key: string, isWanted: (session
   guard(begin)()
 }
 
-/** Origin and path, with the route in the fragment: ingest takes it for a part of the path. */
+/** Origin, path and hash route (`#/…`, `#!…`), because ingest counts the route as part of the path. */
 function pageNow(): string {
   const { origin, pathname, hash } = location
   return origin + pathname + (/^#[/!][^?]*/.exec(hash)?.[0] || '')
@@ -205,7 +205,7 @@ function isStyle(id: number): boolean {
   return isStyleElement(node?.nodeType === 3 ? node.parentElement : node)
 }
 
-/** Old Prototype.js gives all lists a `toJSON` that makes a text of them. */
+/** Old versions of Prototype.js give arrays a `toJSON` that turns them into strings. */
 function jsonOf(event: eventWithTime): string {
   const theirs = Object.getOwnPropertyDescriptor(Array.prototype, 'toJSON')
   if (!theirs) return JSON.stringify(event)
@@ -217,7 +217,7 @@ function jsonOf(event: eventWithTime): string {
   }
 }
 
-/** The session of a page that can store nothing. It is kept until the visitor acts, because asking `Svc` prolongs it. */
+/** The session of a page without storage. It is cached until the visitor acts, because asking `Svc` prolongs it. */
 let unstored: string | null | undefined
 
 /**

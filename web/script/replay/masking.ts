@@ -56,7 +56,7 @@ interface Node {
 }
 
 /**
- * Masks in place: of what rrweb has given out, it reads only ids again.
+ * Masks in place, which is safe: rrweb later reads only the ids of an event.
  * @param isStyle whether the node of an id is a style element, or a text directly in one
  */
 export function maskEvent(event: eventWithTime, isStyle: (id: number) => boolean = () => false): void {

@@ -295,6 +295,6 @@ function toStoreError(error: unknown): unknown {
   // Other errors come from the connection, or from a balancer before ClickHouse.
   const isUnavailable =
     isNetworkError(error) || /timeout|aborted|socket|HTTP|closed|cut short/i.test(message) || balancerPage.test(message)
-  const text = message || 'an answer without a text'
+  const text = message || (error as NodeJS.ErrnoException).code || 'an answer without a text'
   return isUnavailable ? new StoreUnavailable('clickhouse', text, { cause: error }) : error
 }

@@ -1,5 +1,7 @@
 /** The two settings of mail: `SMTP_URL` and `MAIL_FROM`. */
+import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { notUrl } from './store-url.ts'
 
 export interface SmtpServer {
   readonly host: string
@@ -25,7 +27,7 @@ export function domainOf({ address }: MailAddress): string {
  * instead. Relays such as Google's refuse both.
  */
 export function greetingName(machine: string, from: MailAddress): string {
-  return machine.includes('.') ? machine : domainOf(from)
+  return machine.includes('.') && isIP(machine) === 0 ? machine : domainOf(from)
 }
 
 const usualPorts = { 'smtp:': 587, 'smtps:': 465 } as const
@@ -34,7 +36,7 @@ const usualPorts = { 'smtp:': 587, 'smtps:': 465 } as const
 export function readSmtpUrl(text: string | undefined): SmtpServer | undefined {
   if (text === undefined) return undefined
   if (!URL.canParse(text)) {
-    throw new Error('must be a URL (in a user or password, `#` `/` `?` `@` are written `%23` `%2F` `%3F` `%40`)')
+    throw new Error(notUrl)
   }
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text)
   if (protocol !== 'smtp:' && protocol !== 'smtps:') throw new Error('must begin with smtp:// or smtps://')

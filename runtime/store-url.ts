@@ -1,5 +1,7 @@
 /** Checks the URLs of stores in settings. */
 
+export const notUrl = 'must be a URL (in a user or password, `#` `/` `?` `@` are written `%23` `%2F` `%3F` `%40`)'
+
 /** No host, but a `host` parameter with a socket, as libpq accepts it: `postgres://user:password@/svc?host=/cloudsql/…`. */
 const socketInPlaceOfHost = /@\/(?=[^@]*[?&]host=)/
 
@@ -10,7 +12,7 @@ export function faultInStoreUrl(text: string, protocols: readonly string[]): str
   if (!text.includes('://')) return beginning
   const readable = protocols.includes('postgres:') ? text.replace(socketInPlaceOfHost, '@localhost/') : text
   if (!URL.canParse(readable)) {
-    return 'must be a URL (in a user or password, `#` `/` `?` `@` are written `%23` `%2F` `%3F` `%40`)'
+    return notUrl
   }
   const { protocol, username, password, pathname } = new URL(readable)
   if (!protocols.includes(protocol)) return beginning

@@ -93,8 +93,8 @@ function ownFieldsOf(name: string, row: Row): { event_name: string; properties?:
 function campaignOf(row: Row, referrer: string | undefined): Record<string, string | number> {
   const text = (name: string) => cut(textOf(row[name]), identifierLengthMax)
   const medium = text('utm_medium')
-  const inferred = /^\((\w+)\)$/.exec(medium ?? '')?.[1]
-  const clickId = clickIdOf(text('click_id_param') ?? inferred ?? '')
+  const inferred = clickIdOf(/^\((\w+)\)$/.exec(medium ?? '')?.[1] ?? '')
+  const clickId = clickIdOf(text('click_id_param') ?? '') ?? inferred
   const ad = clickId?.isPaid ? clickId : undefined
   return withoutUndefined({
     // `referrer_source` is the name that Plausible derived from a URL that it doesn't keep.

@@ -2,7 +2,7 @@
  * Whether a crawler is the one that its user agent names. Its address is checked by the lists that the operator
  * publishes, then by the address's host name. docs/bots.md has the rules.
  */
-import { isPublicAddress } from '../../runtime/outbound/public-address.ts'
+import { isPublicSender } from '../../runtime/outbound/public-address.ts'
 import {
   addressListRefutesMs,
   dnsLookUpsPerRequestMax,
@@ -58,7 +58,7 @@ export function makeBotVerifier({
     const check = address === '' ? undefined : checkOf(botName)
     if (dns === undefined || check === undefined || check.hosts.length === 0) return null
     const key = keyOfAddress(address)
-    if (key === null || !isPublicAddress(address) || isListed(check, key)) return null
+    if (key === null || !isPublicSender(address) || isListed(check, key)) return null
     return dns.find(key) === undefined ? key : null
   }
 
@@ -83,7 +83,7 @@ export function makeBotVerifier({
       const key = check === undefined ? null : keyOfAddress(address)
       if (check === undefined || key === null) return notChecked
       if (isListed(check, key)) return { verified: true, method: 'ip_range' }
-      if (dns === undefined || check.hosts.length === 0 || !isPublicAddress(address))
+      if (dns === undefined || check.hosts.length === 0 || !isPublicSender(address))
         return isRefuted(check, now) ? { verified: false, method: 'ip_range' } : notChecked
       // Lists lag behind the operator's new addresses, so only DNS refutes where it can answer.
       const found = dns.find(key)

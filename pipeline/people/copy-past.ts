@@ -9,7 +9,7 @@ import { nameOf } from '../fold/read-touched.ts'
 
 type Stores = Pick<LeasedStores, 'pg' | 'ch'>
 
-/** The first items of `taken` whose past events together are at most `eventsMax`; at least one item. */
+/** The first items of `taken` whose past events together are at most `eventsMax`. The first browser is among them, whatever it has. */
 export async function firstWork(
   { pg, ch }: Stores,
   taken: readonly PeopleWork[],
@@ -19,9 +19,12 @@ export async function firstWork(
   if (bound.length < 2) return taken
   const events = await countPastOf(ch, bound, await currentBuilds(pg, bound))
   let room = eventsMax
+  let isFirst = true
   for (const [at, { workspaceId, visitor }] of taken.entries()) {
-    if (visitor !== null) room -= events.get(nameOf(workspaceId, visitor)) ?? 0
-    if (room < 0) return taken.slice(0, Math.max(1, at))
+    if (visitor === null) continue
+    room -= events.get(nameOf(workspaceId, visitor)) ?? 0
+    if (room < 0 && !isFirst) return taken.slice(0, at)
+    isFirst = false
   }
   return taken
 }

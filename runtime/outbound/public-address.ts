@@ -27,3 +27,9 @@ export function isPublicAddress(address: string): boolean {
   if (parsed.range() !== 'unicast') return false
   return parsed instanceof ipaddr.IPv6 ? parsed.match(globalUnicast) : !platformAddresses.has(parsed.toString())
 }
+
+/** Whether the sender of a request has a public address of its own: one that was translated from IPv4 stands for all of IPv4. */
+export function isPublicSender(address: string): boolean {
+  const parsed = isPublicAddress(address) ? ipaddr.process(address) : undefined
+  return parsed !== undefined && !(parsed instanceof ipaddr.IPv6 && parsed.match(translated))
+}

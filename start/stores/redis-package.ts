@@ -22,13 +22,20 @@ const oldestMajor = 7
 
 /** @throws with one line that says how to install it */
 export async function findRedis(say: (line: string) => void): Promise<RedisProgram> {
+  let tooOld: Error | undefined
   for (const name of ['redis-server', 'valkey-server']) {
     const command = (childEnvironment()['PATH'] ?? '')
       .split(delimiter)
       .map((folder) => join(folder, name))
       .find(existsSync)
-    if (command) return requireVersion({ command, env: {} })
+    try {
+      if (command) return requireVersion({ command, env: {} })
+    } catch (error) {
+      // The other one may be newer.
+      tooOld ??= error as Error
+    }
   }
+  if (tooOld !== undefined) throw tooOld
   const cache = projectFile('.cache/redis')
   const root = join(cache, 'root')
   if (!existsSync(join(root, 'usr/bin/redis-server'))) await fetchPackages(root, say)

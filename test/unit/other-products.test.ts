@@ -266,6 +266,7 @@ test('a click on an ad that Plausible knows by its parameter is the ad’s, also
   expect(came({ utm_medium: '(gclid)', click_id_param: 'gclid' })).toEqual(['google', 'cpc'])
   expect(came({ utm_medium: '(msclkid)', referrer: '' })).toEqual(['bing', 'cpc'])
   expect(came({ click_id_param: 'wbraid', utm_source: 'ads', utm_medium: 'paid' })).toEqual(['ads', 'paid'])
+  expect(came({ utm_source: 'ads', utm_medium: '(paid)' })).toEqual(['ads', '(paid)'])
   expect(came({ click_id_param: 'fbclid' })).toEqual([undefined, undefined])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPublicAddress } from '../../runtime/outbound/public-address.ts'
+import { isPublicAddress, isPublicSender } from '../../runtime/outbound/public-address.ts'
 
 test.each(['8.8.8.8', '1.1.1.1', '168.63.129.15', '2606:4700:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'])(
   '%s is public',
@@ -22,4 +22,9 @@ test.each([
   ...['localhost', 'example.com', '', '127.0.0.1:80'],
 ])('%s is not', (address) => {
   expect(isPublicAddress(address)).toBe(false)
+})
+
+test('a sender that was translated from IPv4 has no address of its own', () => {
+  const senders = ['64:ff9b::808:808', '2606:4700:4700::1111', '8.8.8.8', '10.0.0.1']
+  expect(senders.map(isPublicSender)).toEqual([false, true, true, false])
 })

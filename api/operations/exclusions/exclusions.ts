@@ -1,7 +1,7 @@
 /** Traffic that a workspace leaves out. */
 import { readExclusions, replaceExclusions } from '../../../postgres/tables/workspaces/exclusions.ts'
 import { lockWorkspace } from '../../../postgres/tables/workspaces/workspaces.ts'
-import { isPublicAddress } from '../../../runtime/outbound/public-address.ts'
+import { isPublicSender } from '../../../runtime/outbound/public-address.ts'
 import { readAddressRange } from '../../../schemas/exclusions.ts'
 import { Exclusions, ExclusionsForCaller, ExclusionsUpdate } from '../../../schemas/resources/exclusions.ts'
 import { defineOperation } from '../define.ts'
@@ -55,7 +55,7 @@ export const updateExclusions = defineOperation({
  * that `TRUSTED_PROXIES` doesn't name, and would leave everybody out.
  */
 function entryOf(address: string): string | null {
-  if (!isPublicAddress(address)) return null
+  if (!isPublicSender(address)) return null
   const read = readAddressRange(address.includes(':') ? `${address}/64` : address)
   return 'entry' in read ? read.entry : null
 }

@@ -81,7 +81,8 @@ async function startChatServer(): Promise<ChatServer> {
     const { host = '' } = request.headers
     const kind = kindAt(new URL(request.url!, `https://${host}`))
     if (request.method !== 'POST' || kind === undefined) return void response.writeHead(404).end('no_service')
-    const fault = faultOf(kind, request.headers['content-type'], raw)
+    const isCompatible = kind === 'slack' && !host.startsWith('hooks.slack')
+    const fault = faultOf(kind, request.headers['content-type'], raw, isCompatible)
     if (fault !== undefined) return void response.writeHead(400).end(fault)
     state.messages.push({ kind, body: JSON.parse(raw) })
     if (kind === 'teams') response.writeHead(202).end()
@@ -118,7 +119,7 @@ function kindAt({ hostname, pathname, searchParams }: URL): ChatKind | undefined
   return known?.[0]
 }
 
-const checks: Readonly<Record<ChatKind, (body: Json) => string | undefined>> = {
+const checks: Readonly<Record<ChatKind, (body: Json, isCompatible: boolean) => string | undefined>> = {
   slack: faultInSlack,
   discord: faultInDiscord,
   teams: faultInTeams,
@@ -126,11 +127,16 @@ const checks: Readonly<Record<ChatKind, (body: Json) => string | undefined>> = {
 }
 
 /** Why the chat refuses a body; undefined where it takes it, and nothing in it mentions anybody or leads elsewhere. */
-export function faultOf(kind: ChatKind, contentType: string | undefined, raw: string): string | undefined {
+export function faultOf(
+  kind: ChatKind,
+  contentType: string | undefined,
+  raw: string,
+  isCompatible = false,
+): string | undefined {
   if (!/^application\/json; charset=utf-8$/i.test(contentType ?? '')) return 'invalid content type'
   const bytes = Buffer.byteLength(raw)
   if (bytes > (kind === 'teams' ? 28 * 1024 : 32_000)) return `too large: ${bytes} bytes`
-  return checks[kind](JSON.parse(raw) as Json)
+  return checks[kind](JSON.parse(raw) as Json, isCompatible)
 }
 
 const others = (body: Json, names: readonly string[]) => Object.keys(body).filter((name) => !names.includes(name))
@@ -139,8 +145,8 @@ const isLong = (value: unknown, max: number) => typeof value !== 'string' || val
 const outsideCode = (markup: string) => markup.replace(/```[\s\S]*?```/g, '')
 const ours = /^<https:\/\/api\.example\.com\/dashboard[^|<>]*\|(?:All figures|Posts|Settings)>$/
 
-/** `&`, `<` and `>` are entities, or the one link. */
-function faultInSlack(body: Json): string | undefined {
+/** `&`, `<` and `>` are entities, or the one link. @param isCompatible for Mattermost, which shows entities within code as they are */
+function faultInSlack(body: Json, isCompatible: boolean): string | undefined {
   if (isLong(body['text'], 40_000)) return 'no_text'
   const blocks = body['blocks'] as { type: string; text: { type: string; text: string; verbatim: boolean } }[]
   if (blocks.length > 50) return 'invalid_blocks'
@@ -149,7 +155,7 @@ function faultInSlack(body: Json): string | undefined {
   if (blocks.some(isWrong)) return 'invalid_blocks'
   for (const markup of [body['text'] as string, ...blocks.map(({ text }) => text.text)]) {
     if ((markup.match(/<[^>]*>?/g) ?? []).some((tag) => !ours.test(tag))) return 'a tag of a stranger'
-    if (/&(?!amp;|lt;|gt;)/.test(markup)) return 'a bare &'
+    if (/&(?!amp;|lt;|gt;)/.test(isCompatible ? outsideCode(markup) : markup)) return 'a bare &'
     if (/@\w/.test(markup)) return 'a mention on a compatible server'
     if (/`|\]\(/.test(outsideCode(markup))) return 'markup outside code'
   }

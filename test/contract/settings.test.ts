@@ -15,6 +15,8 @@ const otherVariables = [
   'SKIP_BROWSER',
   'SVC_API_KEY',
   'SVC_AUTHORIZATION',
+  // Node's own: certificates of further authorities.
+  'NODE_EXTRA_CA_CERTS',
   // A format of BigQuery's exports.
   'NEWLINE_DELIMITED_JSON',
   // Names that AMP replaces in addresses.

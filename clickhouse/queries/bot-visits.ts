@@ -6,11 +6,10 @@
 
 import { groupBy } from '../../runtime/lists.ts'
 import { type BotCategory, botVerified } from '../../schemas/event/row.ts'
-import { clickhouseQueryMemoryMax } from '../../schemas/limits/store-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { moment } from '../rollups/event-sql.ts'
-import { type ReadableSpan, type Reader, spanParams } from './reader.ts'
+import { type ReadableSpan, type Reader, spanParams, spillingStatement } from './reader.ts'
 
 export interface BotCounts {
   readonly visits: number
@@ -54,8 +53,6 @@ export interface BotReport {
 export const isVisit = "reported_by!='track_event'"
 
 const quarterMs = 900_000
-/** Half of a statement's memory limit: beyond it, groups spill to the disk. */
-const settings = { max_bytes_before_external_group_by: String(clickhouseQueryMemoryMax / 2) }
 const distinctPaths = 'uniqCombined64State(18)(path)'
 
 /** @param buckets in order, within the span */
@@ -133,7 +130,7 @@ async function readBots(ch: Reader, span: ReadableSpan, limit: number): Promise<
      FROM (${united(byQuarters, botKey, 'count() AS part, max(occurred_at) AS last')})
      GROUP BY ${botKey} ORDER BY visits DESC, ${botKey} LIMIT {limit:UInt32}`,
     { ...pieceParams(span, byQuarters), limit },
-    { settings },
+    { settings: spillingStatement },
   )
   const keyOf = ({ bot_name, operator, category, verified }: BotKey) =>
     JSON.stringify([bot_name, operator, category, verified])
@@ -168,7 +165,7 @@ function readPagesOfBots(
      FROM (${united(byDays, botKey, `${distinctPaths} AS paths`, 'bot_name IN {names:Array(String)}')})
      GROUP BY ${botKey}`,
     { ...pieceParams(span, byDays), names },
-    { settings },
+    { settings: spillingStatement },
   )
 }
 
@@ -178,7 +175,7 @@ async function readPages(ch: Reader, span: ReadableSpan, limit: number): Promise
      FROM (${united(byDays, 'path', 'count() AS part, max(occurred_at) AS last')})
      GROUP BY path ORDER BY visits DESC, path LIMIT {limit:UInt32}`,
     { ...pieceParams(span, byDays), limit },
-    { settings },
+    { settings: spillingStatement },
   )
   return {
     paths: rows[0]?.paths ?? 0,

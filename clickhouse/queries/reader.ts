@@ -1,4 +1,5 @@
 /** Which rows a question may see, and the pieces of SQL that say so. */
+import { clickhouseQueryMemoryMax } from '../../schemas/limits/store-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import type { ClickHouse } from '../client.ts'
 import { moment } from '../rollups/event-sql.ts'
@@ -63,3 +64,8 @@ export function spanParams({ workspaceId, start, end, readableFrom }: ReadableSp
 
 /** SQL condition: rows of the workspace and span of `spanParams`. */
 export const isInSpan = `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}`
+
+/** Groups beyond half of a statement's memory limit spill to the disk. */
+export const spillingStatement: Readonly<Record<string, string>> = {
+  max_bytes_before_external_group_by: String(clickhouseQueryMemoryMax / 2),
+}

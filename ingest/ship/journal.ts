@@ -9,6 +9,7 @@
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
+import { ifMissing } from '../../runtime/files/missing-file.ts'
 import type { Log } from '../../runtime/log.ts'
 import { decodeLine, encodeLine, type JournalLine } from './journal-lines.ts'
 import type { Manifest, Part } from './manifest.ts'
@@ -49,7 +50,7 @@ export class ShipJournal {
    */
   static async open(path: string, bootId: string, reopenMs: number, log: Log): Promise<ShipJournal> {
     const journal = new ShipJournal(path, bootId, log)
-    const lastBoot = journal.replay(await readFile(path, 'utf8').catch(emptyWhenMissing))
+    const lastBoot = journal.replay(await readFile(path, 'utf8').catch(ifMissing('')))
     if (lastBoot !== '' && lastBoot !== bootId) {
       const states = [...journal.states.values()]
       // The last one in order, not the latest time: a clock that ran ahead may have set that.
@@ -266,9 +267,4 @@ export class ShipJournal {
     this.bytes = 0
     this.mustRewrite = false
   }
-}
-
-function emptyWhenMissing(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return ''
-  throw error
 }

@@ -6,6 +6,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../runtime/clock.ts'
+import { ifMissing } from '../../runtime/files/missing-file.ts'
 import type { Log } from '../../runtime/log.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { readAddressList } from '../../schemas/address-list.ts'
@@ -111,13 +112,5 @@ export function makeAddressListTable({ folder, clock, log }: { folder: string; c
       clearTimeout(timer)
       await looking
     },
-  }
-}
-
-/** After any other failure, the file may still exist. */
-function ifMissing<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return value
-    throw error
   }
 }

@@ -5,11 +5,11 @@
  * fold keeps such a visitor's old rows, but a build counts all events. Held by test/integration/fold-limits.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { spillingStatement } from '../../clickhouse/queries/reader.ts'
 import { sumNames } from '../../clickhouse/rollups/appearance.ts'
 import { creditColumns, sessionColumns, visitorColumns } from '../../clickhouse/rollups/tables.ts'
 import type { FigureBuild } from '../../postgres/tables/figures/figure-builds.ts'
 import { creditWindowMs, foldDeadlineMs, storedEventsPerVisitorMax } from '../../schemas/limits/figure-limits.ts'
-import { clickhouseQueryMemoryMax } from '../../schemas/limits/store-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 
 const ofBuild = ['workspace_id', 'build', 'version', 'folded']
@@ -114,8 +114,8 @@ async function readLargest(
     `SELECT toString(visitor) AS whose FROM events WHERE workspace_id = {workspace:UInt32} AND visitor != 0
      GROUP BY visitor HAVING count() > {max:UInt64}`,
     { ...ofBuilds, max: eventsMax },
-    // A workspace may have very many visitors. Grouping spills to disk beyond half of a statement's memory.
-    { ...options, settings: { max_bytes_before_external_group_by: String(clickhouseQueryMemoryMax / 2) } },
+    // A workspace may have very many visitors.
+    { ...options, settings: spillingStatement },
   )
   const visitors = largest.map(({ whose }) => whose)
   if (visitors.length === 0) return { visitors, days: [] }

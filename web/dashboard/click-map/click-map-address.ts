@@ -1,5 +1,6 @@
 /** The page, the range and the device of a click map in its address. Pure; test/unit/dashboard-address.test.ts. */
 import type { Viewport } from '../../../schemas/resources/click-map.ts'
+import { searchOf } from '../shell/search-of.ts'
 import { listQuestionOf, type View, writeView } from '../view/address.ts'
 
 export const devices: Readonly<Record<Viewport, string>> = { desktop: 'Desktop', tablet: 'Tablet', mobile: 'Mobile' }
@@ -22,7 +23,7 @@ export function writeMapped(view: View, { path, device }: Mapped): string {
   const params = new URLSearchParams(writeView({ ...view, filters: [] }))
   if (path !== '') params.set('path', path)
   if (device !== 'desktop') params.set('device', device)
-  return `/dashboard/click-map${`${params}` !== '' ? `?${params}` : ''}`
+  return `/dashboard/click-map${searchOf(params)}`
 }
 
 /** Undefined while no page is chosen. */

@@ -10,6 +10,7 @@ import { personAddress } from '../people/person-address.ts'
 import type { PageProps } from '../shell/lazy-page.tsx'
 import { may } from '../shell/may.ts'
 import { useScrollRestoration } from '../shell/scroll-restoration.ts'
+import { searchOf } from '../shell/search-of.ts'
 import { addressOf } from '../shell/shared-page.ts'
 import { OneReplay } from './replay-player.tsx'
 
@@ -51,7 +52,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
       if (typeof value === 'string' && value.trim() !== '') next.set(name, value.trim())
     }
     for (const name of ['contact_id', 'anonymous_id']) if (address.has(name)) next.set(name, address.get(name)!)
-    navigate(`/dashboard/replays${`${next}` !== '' ? `?${next}` : ''}`)
+    navigate(`/dashboard/replays${searchOf(next)}`)
   }
   const form = useRef<HTMLFormElement>(null)
   // Another address has other fields. The focus stays in its own.

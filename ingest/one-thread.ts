@@ -48,7 +48,7 @@ export async function receiveInOneThread(node: IngestNode, openTables: () => Pro
   const logs = { ...writers, replayChunks: replayChunks.writer, window }
   const outageMs = () => Math.max(events.writer.outage.ms(), numbers.outageMs())
   const health = () => describeHealth(capacity.refusal(), outageMs(), shippers)
-  const shared = { capacity, passwordTries: makePasswordTries() }
+  const shared = { capacity, passwordTries: makePasswordTries(node.clock) }
   const server = makeThreadServer(node, tables, logs, shared, { health, metrics })
   return {
     listen: (host, port) => server.listen(host, port, false),

@@ -16,7 +16,6 @@ interface PasswordTry {
   readonly password: string
   /** The visitor's. */
   readonly address: string
-  readonly now: number
 }
 
 /** `limitedMs`: how long no more are compared, since too many were wrong. `busy`: others are being compared, and this one was not. */
@@ -44,11 +43,11 @@ export function makeLinkPasswords(tries: PasswordTries, compare: typeof isPasswo
   }
 
   return {
-    async check({ linkId, passwordHash, password, address, now }) {
+    async check({ linkId, passwordHash, password, address }) {
       // No link has such a one.
       if (password === '' || [...password].length > linkPasswordLengthMax) return 'wrong'
       const network = networkOf(address)
-      const limitedMs = await tries.take(linkId, network, now)
+      const limitedMs = await tries.take(linkId, network)
       if (limitedMs > 0) return { limitedMs }
       const isBusy = waiting > linkPasswordsWaitingMax
       if (!isBusy && !(await compareInTurn(password, passwordHash))) return 'wrong'

@@ -5,6 +5,7 @@
  * Held by test/unit/link-passwords.test.ts.
  */
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../runtime/clock.ts'
 import {
   linkPasswordTriedMax,
   linkPasswordTriesMax,
@@ -18,19 +19,20 @@ type Of = [linkId: number, network: string]
 export interface PasswordTries {
   /**
    * Takes a try, before the password is compared: none beyond the limit is compared meanwhile.
-   * @param now in milliseconds since 1970
    * @returns 0, or the milliseconds until another may be taken: then none was
    */
-  take(...of: [...Of, now: number]): number | Promise<number>
+  take(...of: Of): number | Promise<number>
   /** Gives back the try of a right password, or of one that wasn’t compared. */
   giveBack(...of: Of): void
 }
 
-export function makePasswordTries(): PasswordTries {
+/** @param clock asked at each try. Requests' own times are in another order: a form may arrive long after its head. */
+export function makePasswordTries(clock: Clock): PasswordTries {
   const ofNetworks = makeWindows(linkPasswordTriesOfNetworkMax)
   const ofLinks = makeWindows(linkPasswordTriesMax)
   return {
-    take(linkId, network, now) {
+    take(linkId, network) {
+      const now = clock.now()
       const names = [`${linkId} ${network}`, String(linkId)] as const
       // A network that has had its tries takes none away from others.
       const limitedMs = ofNetworks.waitMs(names[0], now) || ofLinks.waitMs(names[1], now)

@@ -155,8 +155,8 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     const { id: linkId, passwordHash } = found
     // The password may have been taken away since the form was shown.
     if (passwordHash === null) return password === null ? notAllowedReply : redirect(found, clicked, 303)
-    const { address, receivedAt: now } = asked.sender
-    const outcome = await passwords.check({ linkId, passwordHash, password: password ?? '', address, now })
+    const { address } = asked.sender
+    const outcome = await passwords.check({ linkId, passwordHash, password: password ?? '', address })
     if (outcome === 'right') return redirect(found, clicked, 303)
     countRequest(outcome === 'wrong' ? 'wrong_password' : 'not_checked')
     const from = referrerOf(clicked)

@@ -26,11 +26,11 @@ interface RunningWorker {
 
 /** @param program run by each worker: the service's own */
 export async function receiveInWorkers(node: IngestNode, program: URL): Promise<Receiving> {
-  const { config, folder: nodeFolder, claims, metrics, watched, log } = node
+  const { config, folder: nodeFolder, claims, metrics, watched, clock, log } = node
   const loading = new SharedArrayBuffer(streamNames.length * Int32Array.BYTES_PER_ELEMENT)
   let shippers: Readonly<Record<StreamName, Shipper>> | undefined
   const workers: RunningWorker[] = []
-  const passwordTries = makePasswordTries()
+  const passwordTries = makePasswordTries(clock)
   const capacity = watchCapacity({
     folder: nodeFolder,
     logBytesMax: config.logBytesMax,

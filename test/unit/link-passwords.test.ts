@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeLinkPasswords } from '../../ingest/http/link-passwords.ts'
 import { makePasswordTries } from '../../ingest/http/password-tries.ts'
+import { fixedClock } from '../../runtime/clock.ts'
 import { linkPasswordLengthMax } from '../../schemas/limits/api-limits.ts'
 import {
   linkPasswordsWaitingMax,
@@ -10,9 +11,10 @@ import {
 } from '../../schemas/limits/ingest-limits.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
-const tried = { linkId: 1, passwordHash: 'right', password: 'wrong', address: '192.0.2.1', now }
+const clock = fixedClock(now)
+const tried = { linkId: 1, passwordHash: 'right', password: 'wrong', address: '192.0.2.1' }
 const right = { ...tried, password: 'right' }
-const passwords = (tries = makePasswordTries()) => makeLinkPasswords(tries, async (password, hash) => password === hash)
+const passwords = () => makeLinkPasswords(makePasswordTries(clock), async (password, hash) => password === hash)
 const times = (count: number) => Array.from({ length: count }, (_, at) => at)
 
 test('wrong passwords of a network are limited at each link for a while, right ones are not', async () => {
@@ -22,14 +24,16 @@ test('wrong passwords of a network are limited at each link for a while, right o
   for (const _ of times(3 * linkPasswordTriesOfNetworkMax)) expect(await check(right)).toBe('right')
   const address = (at: number) => `2001:db8::${at}`
   for (const at of times(linkPasswordTriesOfNetworkMax)) {
-    expect(await check({ ...tried, address: address(at), now: now + at })).toBe('wrong')
+    clock.set(now + at)
+    expect(await check({ ...tried, address: address(at) })).toBe('wrong')
   }
-  const late = now + linkPasswordTriesMs - 1
+  clock.set(now + linkPasswordTriesMs - 1)
   // A household has 2^64 addresses, and the right one doesn't help a network that has had its tries.
-  expect(await check({ ...right, address: address(999), now: late })).toEqual({ limitedMs: 1 })
+  expect(await check({ ...right, address: address(999) })).toEqual({ limitedMs: 1 })
   expect(await check({ ...right, address: '2001:db8:0:1::1' })).toBe('right')
   expect(await check({ ...right, address: address(999), linkId: 2 })).toBe('right')
-  expect(await check({ ...right, address: address(999), now: late + 1 })).toBe('right')
+  clock.advance(1)
+  expect(await check({ ...right, address: address(999) })).toBe('right')
 })
 
 test('wrong passwords of all networks together are limited at a link', async () => {
@@ -42,7 +46,7 @@ test('wrong passwords of all networks together are limited at a link', async () 
 
 test('one password is compared at a time, and beyond those that wait others are turned away without a try', async () => {
   let [atOnce, most] = [0, 0]
-  const { check } = makeLinkPasswords(makePasswordTries(), async () => {
+  const { check } = makeLinkPasswords(makePasswordTries(clock), async () => {
     most = Math.max(most, ++atOnce)
     await new Promise(setImmediate)
     atOnce--

@@ -11,6 +11,7 @@ import { DedupWindow } from '../../ingest/log/dedup-window.ts'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import { Shipper, type ShipperOptions } from '../../ingest/ship/shipper.ts'
 import { expiryOf, keptDays } from '../../pipeline/retention/retention.ts'
+import { fixedClock } from '../../runtime/clock.ts'
 import { linkPasswordTriesMs, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
 import { untilUp } from '../../start/stores/store.ts'
 import { silent } from '../support/log-fixture.ts'
@@ -39,10 +40,12 @@ describe.each([
   })
 
   test('lets a network try passwords again that has had its tries, and limits it again', () => {
-    const tries = makePasswordTries()
+    const clock = fixedClock(now)
+    const tries = makePasswordTries(clock)
     for (const at of [now, now + jump, now]) {
-      for (let count = 0; count < linkPasswordTriesOfNetworkMax; count++) expect(tries.take(1, 'a', at)).toBe(0)
-      expect(tries.take(1, 'a', at)).toBe(linkPasswordTriesMs)
+      clock.set(at)
+      for (let count = 0; count < linkPasswordTriesOfNetworkMax; count++) expect(tries.take(1, 'a')).toBe(0)
+      expect(tries.take(1, 'a')).toBe(linkPasswordTriesMs)
     }
   })
 

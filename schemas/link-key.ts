@@ -44,9 +44,26 @@ export function isLinkKeyShaped(text: string): boolean {
   return linkKeyProblem(text) === null
 }
 
-/** A part of a path as a key: some browsers and mail programs escape letters, and that is the same address (RFC 3986, 6.2.2.2). */
+/**
+ * A part of a path as a key. Some browsers and mail programs escape letters, and that is the same address (RFC 3986, 6.2.2.2).
+ * Others take characters into an address that stand behind it in a text: `sale).` is `sale`.
+ */
 export function keyInPath(text: string): string {
-  return text.replace(/%(?:2d|3\d|[46][1-9a-f]|[57][\da]|5f)/gi, decodeURIComponent)
+  return withoutMarks(text.replace(/%(?:2d|3\d|[46][1-9a-f]|[57][\da]|5f)/gi, decodeURIComponent))
+}
+
+/** Longer paths are no keys with marks behind them. */
+const markedKeyLengthMax = 4 * linkKeyLengthMax
+
+/** Without punctuation, signs, blanks and invisible characters at the end: no key ends in them. Letters of any script stay. */
+function withoutMarks(key: string): string {
+  const end = key.length > markedKeyLengthMax ? key.length : key.search(/(?:[^0-9A-Za-z%]|%[\da-f]{2})+$/i)
+  if (end <= 0) return key
+  try {
+    return /^(?:(?![/\\])[\p{P}\p{S}\p{Z}\p{C}])+$/u.test(decodeURIComponent(key.slice(end))) ? key.slice(0, end) : key
+  } catch {
+    return key
+  }
 }
 
 /** The link's key that a path may be, also with a slash at its end. @param path without a slash before it */

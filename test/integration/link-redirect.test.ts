@@ -222,7 +222,8 @@ test('a chosen key leads on by its case, with a slash behind it and with escaped
   const statusOf = async (key: string) => (await follow(key)).status
   expect((await follow('Spring-sale_1')).location).toBe(made.tracking_url)
   for (const at of ['/l', '/to']) {
-    expect((await follow('%53pring%2dsale%5F1', {}, 'GET', at)).location).toBe(made.tracking_url)
+    for (const written of ['%53pring%2dsale%5F1', 'Spring-sale_1).', 'Spring-sale_1%E2%80%9D'])
+      expect((await follow(written, {}, 'GET', at)).location).toBe(made.tracking_url)
     expect((await follow('%53pring-sale_1/', {}, 'GET', at)).header('Location')).toBe(`${at}/%53pring-sale_1`)
   }
   expect([await statusOf('Spring-sale_1/'), await statusOf('spring-sale_1'), await statusOf('-')]).toEqual([

@@ -57,7 +57,7 @@ test('a domain waits for its record: absent, another, a silent and a failing DNS
     [['v=spf1 -all', 'svc-domain=other'], 'pending', 'record_different'],
     ['timeout', 'pending', 'dns_timeout'],
     ['failed', 'pending', 'dns_failed'],
-    [['v=spf1 -all', value], 'verified', null],
+    [['v=spf1 -all', `"${value}"`], 'verified', null],
     [[], 'verified', 'record_missing'],
   ]
   for (const [answer, status, failure] of cases) {

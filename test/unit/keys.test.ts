@@ -9,7 +9,7 @@ import {
   secretKeyPrefix,
   sha256Of,
 } from '../../schemas/keys.ts'
-import { isLinkKeyShaped, reservedKeys } from '../../schemas/link-key.ts'
+import { isLinkKeyShaped, keyInPath, reservedKeys } from '../../schemas/link-key.ts'
 
 // The checksum was computed apart from the code: python3 zlib.crc32 of the first 39 characters, in base62.
 const known = 'svc_sk_000000000011111111112222222222330IjF7j'
@@ -62,4 +62,28 @@ test('keys of links that are made can stand in a short URL, and no reserved name
   const made = makeAttributionKey()
   expect(isLinkKeyShaped(made)).toBe(true)
   expect(reservedKeys.filter((name) => name.length === made.length)).toEqual([])
+})
+
+test('characters that a text has behind an address are no part of its key, and letters are', () => {
+  for (const behind of [
+    '.',
+    ').',
+    '%29',
+    ',',
+    '%22',
+    '%20',
+    '%E2%80%9D',
+    '”',
+    '*_',
+    '%E2%80%8B',
+    '%0A',
+    '-',
+    '%e3%80%82',
+  ]) {
+    expect(keyInPath(`sale-1${behind}`)).toBe('sale-1')
+  }
+  for (const other of ['sale.php', 'sal%C3%A9', 'sale/', 'sale%2F', 'sale%5C', 'sale%', 'sale%E2%80', '', '%20', '.']) {
+    expect(keyInPath(other)).toBe(other)
+  }
+  expect(keyInPath(`sale${'.'.repeat(100_000)}`)).toHaveLength(100_004)
 })

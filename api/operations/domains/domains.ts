@@ -148,6 +148,7 @@ export const removeShortDomain = defineOperation({
 function failureOf(answer: TxtAnswer, wanted: string): DomainFailure | null {
   if (answer === 'timeout') return 'dns_timeout'
   if (answer === 'failed') return 'dns_failed'
-  if (answer.some((text) => text.trim() === wanted)) return null
+  // Some hosts of DNS store the quotes that were typed around a value.
+  if (answer.some((text) => text.replace(/^[\s"]+|[\s"]+$/g, '') === wanted)) return null
   return answer.length === 0 ? 'record_missing' : 'record_different'
 }

@@ -4,6 +4,7 @@ import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { Facts } from './parts/facts.tsx'
 import { Failure, Refusal } from './parts/failure.tsx'
 import { percent, time } from './parts/format.ts'
+import { linesIn } from './parts/lines-in.ts'
 import { Panel } from './parts/panel.tsx'
 import type { Workspace } from './requests/answers.ts'
 import { send, useAnswer } from './requests/query.ts'
@@ -48,11 +49,7 @@ function Sources({ profile, timezone }: { profile: CompanyProfile; timezone: str
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const written = field.current!.value
-    const urls = written
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-    const sent = await send<CompanyProfile>('PATCH', '/company-profile/sources', { source_urls: urls })
+    const sent = await send<CompanyProfile>('PATCH', '/company-profile/sources', { source_urls: linesIn(written) })
     if ('made' in sent && field.current?.value === written) {
       settled.current = sent.made.source_urls.join('\n')
       field.current.value = settled.current

@@ -1,6 +1,7 @@
 /** The first comment under a post: where it is written, and its outcome on a network. */
 import { commentedPlatforms } from '../../../schemas/reference/commented-platforms.ts'
 import type { Account, Draft } from './post-draft.ts'
+import { PublishedLink } from './published-link.tsx'
 
 export function isCommentedOn(platform: Account['platform']): boolean {
   return (commentedPlatforms as readonly Account['platform'][]).includes(platform)
@@ -38,12 +39,9 @@ export function CommentResult({ result }: { readonly result: Readonly<Record<str
       </span>
     )
   }
-  // A platform's word is no reason to run a script.
-  if (url === undefined || !/^https?:\/\//.test(url)) return null
-  if (url.startsWith('https://simulated.invalid/')) return <span class="label">with its first comment</span>
   return (
-    <a href={url} target="_blank" rel="noreferrer">
+    <PublishedLink url={url} simulated={<span class="label">with its first comment</span>}>
       First comment
-    </a>
+    </PublishedLink>
   )
 }

@@ -23,6 +23,7 @@ import type { Made } from './post-saving.ts'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
 import { PartShown, Parts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
+import { PublishedLink } from './published-link.tsx'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
 
@@ -276,13 +277,9 @@ function Result({ result }: { result: Readonly<Record<string, unknown>> }) {
         <bdi>{error.message}</bdi>
       </span>
     )
-  // A platform's word is no reason to run a script.
-  if (url === undefined || !/^https?:\/\//.test(url)) return null
-  if (url.startsWith('https://simulated.invalid/'))
-    return <span class="label">simulated: it was published nowhere</span>
   return (
-    <a href={url} target="_blank" rel="noreferrer">
+    <PublishedLink url={url} simulated={<span class="label">simulated: it was published nowhere</span>}>
       Open
-    </a>
+    </PublishedLink>
   )
 }

@@ -1,7 +1,8 @@
 /** The parts that follow the caption of a post, and those of a thread that are published. */
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
 import { type DraftPart, newPart, type PublishedPart } from './post-draft.ts'
+import { PublishedLink } from './published-link.tsx'
 
 interface ThreadPartsProps {
   readonly parts: readonly DraftPart[]
@@ -128,20 +129,12 @@ export function Parts({ parts, all }: { readonly parts: readonly PublishedPart[]
     <span class="label">
       {parts.length} of {all} parts{' '}
       {parts.map(({ url }, at) => (
-        <Part key={url} url={url} number={at + 1} />
+        <Fragment key={url}>
+          <PublishedLink url={url} label={`Open part ${at + 1}`}>
+            {at + 1}
+          </PublishedLink>{' '}
+        </Fragment>
       ))}
     </span>
-  )
-}
-
-function Part({ url, number }: { readonly url: string; readonly number: number }) {
-  // A platform's word is no reason to run a script.
-  if (!/^https?:\/\//.test(url) || url.startsWith('https://simulated.invalid/')) return null
-  return (
-    <>
-      <a href={url} target="_blank" rel="noreferrer" aria-label={`Open part ${number}`}>
-        {number}
-      </a>{' '}
-    </>
   )
 }

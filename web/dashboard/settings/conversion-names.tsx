@@ -1,6 +1,7 @@
 /** The events whose conversions a recipient or a channel is told of, one a line. */
 import { changesOf } from '../parts/changes-of.ts'
 import { FormDialog } from '../parts/dialog.tsx'
+import { linesIn } from '../parts/lines-in.ts'
 import { send } from '../requests/query.ts'
 
 const field = 'conversion_names'
@@ -22,8 +23,7 @@ export function NamesField({ chosen }: { chosen: readonly string[] }) {
 }
 
 export function namesIn(data: FormData): string[] {
-  const lines = String(data.get(field)).split('\n')
-  return lines.map((line) => line.trim()).filter((line) => line !== '')
+  return linesIn(String(data.get(field)))
 }
 
 /** Stands beside whoever is told. */

@@ -4,6 +4,7 @@ import type { ExclusionsForCaller, Exclusions as ExclusionsResource } from '../.
 import { FormDialog } from '../parts/dialog.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Failure, Refusal } from '../parts/failure.tsx'
+import { linesIn } from '../parts/lines-in.ts'
 import { PanelTitle } from '../parts/panel.tsx'
 import { fetchOnce, type Sent, send, useAnswer } from '../requests/query.ts'
 import { useRefusal } from '../requests/use-refusal.ts'
@@ -93,7 +94,7 @@ function RulesForm({ rules, close, made }: FormProps) {
   const [before] = useState(rules)
   const submit = (data: FormData) => {
     const changed = lists
-      .map(({ name }) => [name, linesOf(String(data.get(name)))] as const)
+      .map(({ name }) => [name, linesIn(String(data.get(name)))] as const)
       .filter(([name, lines]) => lines.join('\n') !== before[name].join('\n'))
     return send<Rules>('PATCH', '/exclusions', Object.fromEntries(changed))
   }
@@ -114,11 +115,4 @@ function RulesForm({ rules, close, made }: FormProps) {
       ))}
     </FormDialog>
   )
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 }

@@ -14,6 +14,7 @@ import {
   providerAnswerBytesMax,
   providerRequestMs,
   providerTextLengthMax,
+  signedTimeApartMaxMs,
 } from '../../schemas/limits/publish-limits.ts'
 import { type ErrorKind, ProviderError } from './adapter.ts'
 
@@ -221,6 +222,14 @@ export function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
 /** As much of a platform's text as is kept. */
 export function cutText(text: string): string {
   return [...text].slice(0, providerTextLengthMax).join('')
+}
+
+/**
+ * Whether this machine's clock is so far from the platform's that its signatures are refused. Another key wouldn't help then,
+ * and this one is good once the clock is right.
+ */
+export function isClockOff({ header }: Answer): boolean {
+  return Math.abs(Date.parse(header('date') ?? '') - Date.now()) > signedTimeApartMaxMs
 }
 
 /** A platform that refuses the credentials names an `error`. A 401 or 403 without one comes from a proxy in front of it. */

@@ -9,7 +9,7 @@ import { hour, second } from '../../schemas/limits/units.ts'
 import { ProviderError } from '../publishing/adapter.ts'
 import { bufferBody } from '../publishing/media-body.ts'
 import { googleTokenUrl } from '../publishing/platforms/google-api.ts'
-import { type Asked, askProvider, textIn } from '../publishing/request.ts'
+import { type Asked, askProvider, isClockOff, textIn } from '../publishing/request.ts'
 
 const readsSearchConsole = 'https://www.googleapis.com/auth/webmasters.readonly'
 
@@ -69,8 +69,11 @@ export async function askAccessToken(
     headers,
     body,
     ...reach,
-    kindOf: ({ status, body: { error } }) =>
-      typeof error === 'string' && (status === 400 || status === 401) ? 'reauthenticate' : undefined,
+    kindOf: (refusal) => {
+      const { status, body } = refusal
+      if (typeof body['error'] !== 'string' || (status !== 400 && status !== 401)) return undefined
+      return isClockOff(refusal) ? 'transient' : 'reauthenticate'
+    },
   })
   return textIn(answer.body, 'access_token')
 }

@@ -35,6 +35,8 @@ export const publishCountMs = 5 * second
 /** One request to a platform, and one that carries a file. */
 export const providerRequestMs = 20 * second
 export const providerUploadMs = 5 * minute
+/** Platforms refuse what was signed by a clock that is further off. */
+export const signedTimeApartMaxMs = 5 * minute
 /** More of an answer isn't read. */
 export const providerAnswerBytesMax = 1024 * KiB
 /** The same of a list of an account's newest: a hundred long texts whose signs platforms may escape by six each. */

@@ -136,6 +136,19 @@ test('keys that were revoked, or that may only read, expire the account until it
   expect((await endedPost(ask, revoked.id)).status).toBe('published')
 })
 
+test('keys that X refuses for the clock of this machine stay, and the post goes out later', async () => {
+  const account = await connect()
+  const date = new Date(Date.now() + 3_600_000).toUTCString()
+  let refusals = 0
+  on.server.hinder = ({ step }) =>
+    step === publishStep && refusals++ === 0
+      ? { status: 401, headers: { date }, body: { title: 'Unauthorized', detail: 'Unauthorized' } }
+      : undefined
+  expect((await publishNow('By a clock that is off', account)).status).toBe('published')
+  expect(refusals).toBe(2)
+  expect(await accounts()).toMatchObject([{ status: 'connected' }])
+})
+
 test('what X refuses fails at once: a repetition, a film that it can’t process, a post without credit', async () => {
   const account = await connect()
   expect(resultOf(await publishNow('Same', account))).toMatchObject({ provider: 'x' })

@@ -285,6 +285,14 @@ test('a limit or a fault is waited for, longer each time; a key that is refused 
   await pull(searchRetryFirstMs * 2 ** faults.length)
   expect(await list()).toMatchObject([{ state: 'active', last_error: null, data_through: dateBack(3) }])
 
+  const date = new Date(Date.now() - 3_600_000).toUTCString()
+  const untimely = { error: 'invalid_grant', error_description: 'Invalid JWT: Check your iat and exp values.' }
+  google.hinder = ({ step }) =>
+    step === 'POST /token' ? { status: 400, headers: { date }, body: untimely } : undefined
+  await pull(searchEveryMs)
+  expect(await list()).toMatchObject([{ state: 'active', last_error: expect.stringContaining('Invalid JWT') }])
+  google.hinder = () => undefined
+
   google.state.isRevoked = true
   await pull(searchEveryMs)
   expect(await read()).toMatchObject({

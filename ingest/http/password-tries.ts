@@ -26,7 +26,7 @@ export interface PasswordTries {
   giveBack(...of: Of): void
 }
 
-/** @param clock asked at each try. Requests' own times are in another order: a form may arrive long after its head. */
+/** @param clock asked at each try. The time of a request's head won't do: its form may arrive after those of later requests. */
 export function makePasswordTries(clock: Clock): PasswordTries {
   const ofNetworks = makeWindows(linkPasswordTriesOfNetworkMax)
   const ofLinks = makeWindows(linkPasswordTriesMax)

@@ -225,8 +225,8 @@ export function cutText(text: string): string {
 }
 
 /**
- * Whether this machine's clock is so far from the platform's that its signatures are refused. Another key wouldn't help then,
- * and this one is good once the clock is right.
+ * Whether this machine's clock is so far from the platform's that its signatures are refused. The
+ * key itself is good, so whoever has it needn't connect again.
  */
 export function isClockOff({ header }: Answer): boolean {
   return Math.abs(Date.parse(header('date') ?? '') - Date.now()) > signedTimeApartMaxMs

@@ -157,7 +157,7 @@ function report(error: unknown, command: Command | undefined, terminal: Terminal
     say(error.message)
     return 2
   }
-  if (error instanceof StoreUnavailable) say(`can't be done now, a store doesn't answer: ${error.message}`)
+  if (error instanceof StoreUnavailable) say(`can't be done now, a store is unavailable: ${error.message}`)
   else if (error instanceof CommandFailed) say(error.message)
   else if (error instanceof Error && error.name === 'AbortError') say('interrupted')
   else say(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)

@@ -39,7 +39,7 @@ export async function migratePostgres(pg: Postgres): Promise<string[]> {
 async function requireUtf8(tx: Queryable): Promise<void> {
   const [row] = await tx.query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding")
   if (row!.encoding === 'UTF8') return
-  const mend = "make it anew: CREATE DATABASE svc ENCODING 'UTF8' TEMPLATE template0"
+  const mend = "make it anew: CREATE DATABASE svc ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0"
   throw new Error(`the database of DATABASE_URL has the encoding ${row!.encoding}, and UTF8 is needed; ${mend}`)
 }
 

@@ -43,7 +43,7 @@ export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: Writ
     const isKey = isLinkKeyShaped(key)
     if (isRead && isKey) return redirect.follow(response, request, underWay, { key, domain })
     if (method === 'post' && isKey) return redirect.unlock(response, request, underWay, { key, domain })
-    if (isRead && key.endsWith('/') && isLinkKeyShaped(key.slice(0, -1))) return sendWithoutSlash(response, request)
+    if (isRead && key.endsWith('/') && linkKeyOfPath(key) !== null) return sendWithoutSlash(response, request)
     if (isRead)
       return redirect.redirectTo(response, request, underWay, key === '' ? domain.rootUrl : domain.notFoundUrl)
     const refused = detail(405, trackingRefusals.method_not_allowed.detail)

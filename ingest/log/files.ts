@@ -12,6 +12,7 @@ import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../runtime/files/durable-file.ts'
+import { ifMissing } from '../../runtime/files/missing-file.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { logFileAgeMaxMs } from '../../schemas/limits/log-limits.ts'
 import { encodeFileHeader, fileHeaderBytes } from './format.ts'
@@ -148,10 +149,10 @@ export class LogFiles {
     const path = this.pathOf(number)
     // Where nobody writes, the newest file goes too, but for its number: no later file may have it again.
     if (this.sparesMax === 0 && number === this.lastNumber) return truncateToHeader(path)
-    const found = await stat(path).catch(ignoreMissing)
+    const found = await stat(path).catch(ifMissing(undefined))
     const isReusable = found && found.size === this.fileBytes && !isOld(found.birthtimeMs)
     if (this.distrusted.has(number) || !isReusable || this.spares.length >= this.sparesMax) {
-      await unlink(path).catch(ignoreMissing)
+      await unlink(path).catch(ifMissing(undefined))
       this.distrusted.delete(number)
     } else {
       const name = `spare-${++this.spareCount}.log`
@@ -174,7 +175,7 @@ export class LogFiles {
   async renewSpares(): Promise<void> {
     const old = this.spares.filter(({ filledAt, isBlank }) => !isBlank && isOld(filledAt))
     this.spares = this.spares.filter((spare) => !old.includes(spare))
-    for (const { name } of old) await unlink(join(this.folder, name)).catch(ignoreMissing)
+    for (const { name } of old) await unlink(join(this.folder, name)).catch(ifMissing(undefined))
     await this.prepare()
   }
 
@@ -248,8 +249,4 @@ async function truncateToHeader(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error
 }

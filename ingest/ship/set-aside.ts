@@ -7,6 +7,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../runtime/clock.ts'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
+import { ifMissing } from '../../runtime/files/missing-file.ts'
 import type { Log } from '../../runtime/log.ts'
 import { setAsideKeepMs, setAsideSweepMs } from '../../schemas/limits/log-limits.ts'
 
@@ -40,21 +41,12 @@ export function expireSetAside(nodeFolder: string, clock: Clock, log: Log): void
 }
 
 async function deleteOlder(folder: string, before: number, log: Log): Promise<void> {
-  for (const name of await unlessGone(readdir(folder), [])) {
+  for (const name of await readdir(folder).catch(ifMissing<string[]>([]))) {
     const file = join(folder, name)
     // An operator may have taken it away.
-    const found = await unlessGone(stat(file), undefined)
+    const found = await stat(file).catch(ifMissing(undefined))
     if (found === undefined || found.mtimeMs >= before) continue
     await rm(file, { force: true, recursive: true })
     log.warn({ name }, 'deleted what was set aside')
-  }
-}
-
-async function unlessGone<Found, Nothing>(found: Promise<Found>, nothing: Nothing): Promise<Found | Nothing> {
-  try {
-    return await found
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothing
-    throw error
   }
 }

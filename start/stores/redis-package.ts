@@ -29,7 +29,8 @@ export async function findRedis(say: (line: string) => void): Promise<RedisProgr
       .map((folder) => join(folder, name))
       .find(existsSync)
     try {
-      if (command) return requireVersion({ command, env: {} })
+      const program = command && { command, env: {} }
+      if (program) return requireVersion(program, askVersion(program).stdout)
     } catch (error) {
       // The other one may be newer.
       tooOld ??= error as Error
@@ -40,18 +41,21 @@ export async function findRedis(say: (line: string) => void): Promise<RedisProgr
   const root = join(cache, 'root')
   if (!existsSync(join(root, 'usr/bin/redis-server'))) await fetchPackages(root, say)
   const program = { command: join(root, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH: libraryPathOf(root) } }
-  const { status, stderr, error } = spawnSync(program.command, ['--version'], { env: program.env, encoding: 'utf8' })
+  const { status, stdout, stderr, error } = askVersion(program)
   if (status !== 0) {
     rmSync(cache, { recursive: true, force: true })
     throw needed(`the fetched one doesn't run: ${(error?.message ?? stderr).trim()}`)
   }
-  return requireVersion(program)
+  return requireVersion(program, stdout)
 }
 
-/** `Redis server v=7.0.15 sha=…`, `Valkey server v=8.1.1 sha=…`. @throws where its version is too old */
-function requireVersion(program: RedisProgram): RedisProgram {
-  const { stdout } = spawnSync(program.command, ['--version'], { env: childEnvironment(program.env), encoding: 'utf8' })
-  const version = /\bv=(\d[\d.]*)/.exec(stdout ?? '')?.[1]
+function askVersion({ command, env }: RedisProgram) {
+  return spawnSync(command, ['--version'], { env: childEnvironment(env), encoding: 'utf8' })
+}
+
+/** @param said `Redis server v=7.0.15 sha=…`, `Valkey server v=8.1.1 sha=…`. @throws where its version is too old */
+function requireVersion(program: RedisProgram, said: string | null): RedisProgram {
+  const version = /\bv=(\d[\d.]*)/.exec(said ?? '')?.[1]
   if (version === undefined || Number.parseInt(version, 10) >= oldestMajor) return program
   throw needed(`${program.command} has version ${version}, ${oldestMajor} or newer is needed`)
 }

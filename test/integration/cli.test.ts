@@ -183,7 +183,7 @@ describe('every command', () => {
     expect(await svc('--version', {})).toMatchObject({ code: 0, out: `svc ${version}\n`, err: '' })
   })
 
-  test('says in one line when a store does not answer, and names a setting that is wrong', async () => {
+  test('says in one line when a store is unavailable, and names a setting that is wrong', async () => {
     const { code, err } = await svc('workspace list', { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc' })
     expect([code, err]).toEqual([1, expect.stringMatching(/^[^\n]*postgres[^\n]*\n$/)])
     expect(err).not.toContain('secret')
@@ -208,7 +208,7 @@ test('says that nothing runs in a data folder that is none, or whose product has
   const { release } = lockFolder(stopped)
   expect(await svc('workspace list', { DATA_DIR: stopped })).toMatchObject({
     code: 1,
-    err: expect.stringContaining("a store doesn't answer: postgres"),
+    err: expect.stringContaining('a store is unavailable: postgres'),
   })
   release()
 })

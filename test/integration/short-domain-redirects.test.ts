@@ -92,6 +92,7 @@ test('the same key leads elsewhere at each domain, in all that a short link can 
   expect(locations).toEqual([`${own.tracking_url}&ref=bio`, other.tracking_url, plain.tracking_url])
   expect((await ask(domain.host, '/s%70ring')).location).toBe(own.tracking_url)
   expect(await ask(domain.host, '/spring/')).toMatchObject({ status: 307, location: '/spring' })
+  expect(await ask(domain.host, '/spring,/')).toMatchObject({ status: 307, location: '/spring,' })
   const split = await makeLink('split', domain, {
     targets: [{ device: 'desktop', destination_url: 'https://example.com/desktop' }],
   })

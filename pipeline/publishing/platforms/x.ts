@@ -15,12 +15,20 @@ import {
   xSegmentBytesMax,
 } from '../../../schemas/limits/publish-limits.ts'
 import { kindOf as mediaKindOf } from '../../../schemas/reference/providers.ts'
-import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia, type Reach } from '../adapter.ts'
+import {
+  type Adapter,
+  asUnpublished,
+  type Call,
+  type ErrorKind,
+  ProviderError,
+  type PublishedMedia,
+  type Reach,
+} from '../adapter.ts'
 import { moreThanListed } from '../look-up.ts'
 import { formBody } from '../media-body.ts'
 import { encodeParameters, type OAuth1Keys, oauth1Header } from '../oauth1.ts'
 import { pollUntil } from '../poll-until.ts'
-import { type Answer, askProvider, countIn, cutText, isClockOff, objectIn, odd, textIn } from '../request.ts'
+import { type Answer, askProvider, countIn, cutText, isClockOff, objectIn, odd, refusalOf, textIn } from '../request.ts'
 import { isPostOf, isReplyOf } from './x-text.ts'
 
 export const xUrl = 'https://api.x.com'
@@ -201,11 +209,13 @@ function ask(
 /**
  * X's own refusals have a title, or a list of errors where the signature isn't right. By 403 it refuses a post, such as a
  * repeated one, and tokens that were made while the app could only read.
+ * @throws ProviderError where this machine's clock is why, so that no post is looked for by its times
  */
 function kindOf(answer: Answer): ErrorKind | undefined {
   const { status, body } = answer
   if (typeof body['title'] !== 'string' && !Array.isArray(body['errors'])) return undefined
-  if (status === 401) return isClockOff(answer) ? 'transient' : 'reauthenticate'
+  if (status === 401 && isClockOff(answer)) throw asUnpublished(refusalOf(answer, 'transient'))
+  if (status === 401) return 'reauthenticate'
   if (status !== 403) return undefined
   return String(body['type']).endsWith('/oauth1-permissions') ? 'reauthenticate' : 'permanent'
 }

@@ -12,7 +12,7 @@ const goals = [
   { name: 'Signed up', kind: 'event', value: 'signup' },
   { name: 'Saw the prices', kind: 'path', value: '/pricing' },
 ]
-const funnel = { name: 'From the home page to a sign-up', steps: ['path:/', 'path:/pricing', 'event:signup'] }
+const funnel = { name: 'From the home page to the sign-up', steps: ['path:/', 'path:/pricing', 'path:/signup'] }
 const view = { name: 'Newsletter readers', filters: { source: ['newsletter'] } }
 const noteDaysAgo = 9
 

@@ -98,6 +98,20 @@ test('a workspace that only has the name is left alone, and two at once make one
     views: 1,
     notes: 1,
   })
+  // Somebody goes through the funnel to its end.
+  const [saved] = await stores.pg.query<{ paths: string[] }>(
+    `SELECT array(SELECT substr(step, length('path:') + 1) FROM unnest(steps) AS step) AS paths
+     FROM saved_funnels WHERE workspace_id = $1`,
+    [id],
+  )
+  const [through] = await stores.ch.query<{ visitors: number }>(
+    `SELECT countIf(level = 3) AS visitors FROM (
+       SELECT windowFunnel(604800)(toDateTime(occurred_at), path = {paths:Array(String)}[1],
+         path = {paths:Array(String)}[2], path = {paths:Array(String)}[3]) AS level
+       FROM events WHERE workspace_id = {workspace:UInt32} AND event_name = 'pageview' GROUP BY visitor)`,
+    { workspace: id, paths: saved!.paths },
+  )
+  expect(through!.visitors).toBeGreaterThan(0)
   await settlePeople(stores, { shipped: async () => {} })
   const [found] = await stores.pg.query<{ people: number; payments: number; refunds: number }>(
     `SELECT (SELECT count(*) FROM contacts WHERE workspace_id = $1 AND session_count > 0) AS people,

@@ -9,6 +9,6 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Whether a value stands for an empty object. PHP writes an empty object as an empty list. */
-export function isNothing(value: unknown): boolean {
+export function isEmptyOrMissing(value: unknown): boolean {
   return value == null || (Array.isArray(value) && value.length === 0)
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { invalid, Problem } from '../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
 import { locOf, type Part, parsePart, valueAt } from '../../schemas/errors/zod-errors.ts'
-import { isNothing } from '../../schemas/json-object.ts'
+import { isEmptyOrMissing } from '../../schemas/json-object.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from './define.ts'
@@ -57,7 +57,7 @@ export function validateInput(operation: ValidatedOperation, raw: RawInput): Val
     const name = keyArgument ?? 'idempotency-key'
     parse(keyArgument === undefined ? 'header' : 'body', z.object({ [name]: idempotencyKeySchema }), { [name]: key })
   }
-  const sent = needsNoBody && isNothing(raw.body) ? {} : raw.body
+  const sent = needsNoBody && isEmptyOrMissing(raw.body) ? {} : raw.body
   const body = input.form ? parse('form', input.form, sent) : parse('body', input.body, sent)
   if (errors.length > 0) throw invalid(takesSecret ? errors.map(withoutInput) : errors)
   return { path, query, body, idempotencyKey: key as string | undefined }

@@ -2,7 +2,7 @@
  * JSON-RPC 2.0 as MCP narrows it: one message a body, params by name, ids that are texts or integers. Answers are put together
  * as text, because a result may hold megabytes that are serialized already.
  */
-import { isNothing, isObject } from '../../schemas/json-object.ts'
+import { isEmptyOrMissing, isObject } from '../../schemas/json-object.ts'
 
 /** The codes of refusals. Those from -32099 to -32000 are ours, the others the protocol's. */
 export const rpcCodes = {
@@ -37,7 +37,7 @@ export function readMessage(value: unknown): Message {
   if (Array.isArray(value)) return { kind: 'refused', id: null, reason: 'Batches are not supported' }
   if (!isObject(value)) return { kind: 'refused', id: null, reason: 'A message must be an object' }
   const { id, method } = value
-  const params = isNothing(value['params']) ? {} : value['params']
+  const params = isEmptyOrMissing(value['params']) ? {} : value['params']
   const refused = (reason: string): Message => ({ kind: 'refused', id: isId(id) ? id : null, reason })
   if (value['jsonrpc'] !== '2.0') return refused('jsonrpc must be "2.0"')
   if (id !== undefined && !isId(id)) return refused('id must be a string or an integer')

@@ -8,7 +8,7 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
-import { isNothing, isObject } from '../../schemas/json-object.ts'
+import { isEmptyOrMissing, isObject } from '../../schemas/json-object.ts'
 import { apiBodyBytesMax, unknownToolShownMax } from '../../schemas/limits/api-limits.ts'
 import { refuseSharedLink } from '../guards/authorize.ts'
 import { challengeOf } from '../oauth/metadata.ts'
@@ -107,7 +107,7 @@ export function makeMcpRoute(
         return params['cursor'] == null ? result(id, listed) : refusal(id, rpcCodes.invalidParams, 'Invalid cursor')
       case 'tools/call': {
         const { name } = params
-        const args = isNothing(params['arguments']) ? {} : params['arguments']
+        const args = isEmptyOrMissing(params['arguments']) ? {} : params['arguments']
         const tool = typeof name === 'string' ? tools.get(name) : undefined
         if (tool === undefined) return refusal(id, rpcCodes.invalidParams, `Unknown tool: ${shownName(name)}`)
         if (!isObject(args)) return refusal(id, rpcCodes.invalidParams, 'arguments must be an object')

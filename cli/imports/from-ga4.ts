@@ -106,14 +106,14 @@ function ownFieldsOf(name: string, given: Parameters): OwnFields | { readonly le
       return { event_name: 'file_download', properties }
     }
     case 'view_search_results':
-      return { event_name: 'site_search', properties: ofTheSite(given) }
+      return { event_name: 'site_search', properties: ownProperties(given) }
     case 'form_submit': {
       const [id, form, action] = [given['form_id'], given['form_name'], given['form_destination']]
       return { event_name: 'form_submit', properties: withoutUndefined({ id, name: form, action }) }
     }
   }
   if (leftOut.has(name)) return { leftOut: name }
-  return { event_name: cut(name, eventNameLengthMax)!, properties: ofTheSite(given) }
+  return { event_name: cut(name, eventNameLengthMax)!, properties: ownProperties(given) }
 }
 
 /** The amount is a property: revenue comes from payment providers alone. */
@@ -123,7 +123,7 @@ function conversionOf(name: string, given: Parameters, row: Fields): OwnFields {
   return {
     event_type: 'conversion',
     event_name: cut(name, eventNameLengthMax)!,
-    properties: { ...withoutUndefined({ transaction_id: known }), ...ofTheSite(given) },
+    properties: { ...withoutUndefined({ transaction_id: known }), ...ownProperties(given) },
   }
 }
 
@@ -143,7 +143,7 @@ function parametersOf(list: unknown): Parameters {
 }
 
 /** Without those that Google's script adds to each event. */
-function ofTheSite(given: Parameters): Parameters {
+function ownProperties(given: Parameters): Parameters {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !googles.test(name)))
 }
 const googles =

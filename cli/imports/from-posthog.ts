@@ -82,7 +82,7 @@ interface OwnFields {
 function eventsOf(name: string, properties: Properties, row: Properties): OwnFields[] | { readonly leftOut: string } {
   switch (name) {
     case '$pageview':
-      return [...pageBefore(properties), { event_name: 'pageview', ...ofTheSite(properties) }]
+      return [...pageBefore(properties), { event_name: 'pageview', ...ownProperties(properties) }]
     case '$pageleave':
       return [{ event_name: 'page_leave', properties: leaveOf(properties) }]
     case '$autocapture':
@@ -99,7 +99,7 @@ function eventsOf(name: string, properties: Properties, row: Properties): OwnFie
     case '$identify':
       return [identifyOf(properties, row)]
     default:
-      return name.startsWith('$') ? { leftOut: name } : [{ event_name: name, ...ofTheSite(properties) }]
+      return name.startsWith('$') ? { leftOut: name } : [{ event_name: name, ...ownProperties(properties) }]
   }
 }
 
@@ -151,7 +151,7 @@ function identifyOf(properties: Properties, row: Properties): OwnFields {
 }
 
 /** The site's own properties; PostHog's begin with `$`. */
-function ofTheSite(properties: Properties): { properties?: Properties } {
+function ownProperties(properties: Properties): { properties?: Properties } {
   const own = Object.entries(properties).filter(([name]) => !name.startsWith('$') && !notOfTheSite.has(name))
   return own.length === 0 ? {} : { properties: Object.fromEntries(own) }
 }

@@ -46,9 +46,9 @@ export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventD
   })
   switch (row['event_type']) {
     case eventTypes.pageview:
-      return [make({ event_name: 'pageview', ...ofTheSite(row, dataOf) })]
+      return [make({ event_name: 'pageview', ...ownProperties(row, dataOf) })]
     case eventTypes.custom:
-      return [make({ event_name: textOf(row['event_name']), ...ofTheSite(row, dataOf) })]
+      return [make({ event_name: textOf(row['event_name']), ...ownProperties(row, dataOf) })]
     case eventTypes.performance: {
       const measured = vitals.filter((metric) => textOf(row[metric.toLowerCase()]) !== undefined)
       if (measured.length === 0) return { leftOut: 'performance without a web vital' }
@@ -63,7 +63,7 @@ export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventD
 }
 
 /** Custom properties from the site. Page views may have them, too. */
-function ofTheSite(row: CsvLine, dataOf: EventData['take']): { properties?: object } {
+function ownProperties(row: CsvLine, dataOf: EventData['take']): { properties?: object } {
   const tag = textOf(row['tag'])
   const properties = { ...(tag !== undefined && { tag }), ...dataOf(row['event_id']!) }
   return Object.keys(properties).length === 0 ? {} : { properties }

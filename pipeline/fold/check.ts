@@ -81,7 +81,7 @@ export async function countDifferentDays(
   )
   // A workspace that began later has lost nothing.
   const isCut = first!.day <= keptFrom + 1
-  const leftOut = await readLargest(ch, ofBuilds, eventsMax)
+  const leftOut = await readLargestVisitors(ch, ofBuilds, eventsMax)
   const params = {
     ...ofBuilds,
     left_out: leftOut.visitors,
@@ -104,7 +104,7 @@ export async function countDifferentDays(
 }
 
 /** Visitors with more than `eventsMax` events, and the days on which they have rows. */
-async function readLargest(
+async function readLargestVisitors(
   ch: Pick<ClickHouse, 'query'>,
   ofBuilds: { readonly workspace: number; readonly builds: readonly number[] },
   eventsMax: number,

@@ -10,7 +10,7 @@ import { nameOf } from '../fold/read-touched.ts'
 type Stores = Pick<LeasedStores, 'pg' | 'ch'>
 
 /** The first items of `taken` whose past events together are at most `eventsMax`. The first browser is among them, whatever it has. */
-export async function firstWork(
+export async function withinPastMax(
   { pg, ch }: Stores,
   taken: readonly PeopleWork[],
   eventsMax: number,

@@ -65,7 +65,7 @@ import { isFromAhead } from '../../schemas/time/clock-ahead.ts'
 import type { LeasedStores } from '../fold/fold.ts'
 import { findCut } from '../fold/read-touched.ts'
 import { keptFromOf } from '../retention/retention.ts'
-import { copyPast, firstWork } from './copy-past.ts'
+import { copyPast, withinPastMax } from './copy-past.ts'
 import { holdMerging } from './merge.ts'
 import { creditChanges } from './person-credits.ts'
 import { writeConversions } from './tell-conversions.ts'
@@ -100,7 +100,7 @@ export async function refreshPeople(
   // In this order: each merge was committed with its work, and the fold's state read later covers all of that work.
   const untold = await listUntoldMerges(pg, peopleWorkMax)
   const taken = inTurns(await takePeopleWork(pg, peopleWorkMax))
-  const waiting = await firstWork(work, taken, pastMax)
+  const waiting = await withinPastMax(work, taken, pastMax)
   const isAllTaken = taken.length < peopleWorkMax && waiting.length === taken.length
   const { folded, asOf } = await readFoldState(pg)
   const visible = rangesOf(folded)

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Postgres } from '../../postgres/client.ts'
-import { bringBackTimes } from '../../postgres/tables/posts/bring-back-times.ts'
 import {
   type ClaimedTarget,
   claimTargets,
@@ -13,6 +12,7 @@ import {
   releaseTarget,
   takeDuePosts,
 } from '../../postgres/tables/posts/publishing.ts'
+import { resetTimesAhead } from '../../postgres/tables/posts/times-ahead.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
@@ -115,7 +115,7 @@ export function startPublisher(options: PublisherOptions): Publisher {
     const room = publishAtOnceMax - underWay.size
     const taken = await pg.transaction((tx) => takeDuePosts(tx, duePostsEach))
     if (room === 0) return false
-    await bringBackTimes(pg, publishLeaseMs)
+    await resetTimesAhead(pg, publishLeaseMs)
     const claimed = await claimTargets(pg, {
       holder,
       leaseMs: publishLeaseMs,

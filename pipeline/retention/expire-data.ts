@@ -61,17 +61,20 @@ export async function expireData(context: JobContext): Promise<void> {
     }
     for (const group of groups) {
       const losing = expiringBy(group.before, await days.listLosing(tables, group))
-      const workspaceIds = (await stillOf(pg, losing, now)).map(({ workspaceId }) => workspaceId)
+      const workspaceIds = (await stillExpiring(pg, losing, now)).map(({ workspaceId }) => workspaceId)
       await noteDeleted(pg, workspaceIds, group.before)
       for (const table of tables) metrics.rowsExpired(table, await days.deleteOf(table, { ...group, workspaceIds }))
     }
     for (const some of inPortions(expiring, workspacesPerMutation)) {
-      const still = await stillOf(pg, some, now)
+      const still = await stillExpiring(pg, some, now)
       if (still.length > 0) await deleteOldCopies(ch, still)
     }
-    const rows = await deleteExpiredDays(context, await stillOf(pg, expiring, now))
+    const rows = await deleteExpiredDays(context, await stillExpiring(pg, expiring, now))
     log.info({ rows }, 'deleted rows derived from expired days')
-    log.info({ rows: await expireSearch(context, await stillOf(pg, expiring, now)) }, 'deleted expired search terms')
+    log.info(
+      { rows: await expireSearch(context, await stillExpiring(pg, expiring, now)) },
+      'deleted expired search terms',
+    )
   }
   log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))
@@ -88,7 +91,7 @@ export async function expireData(context: JobContext): Promise<void> {
   } finally {
     const workspaces = expiring.map((one) => ({ ...one, id: one.workspaceId }))
     await forEach(context, 'workspace', workspaces, async (one) => {
-      if ((await stillOf(pg, [one], now)).length > 0) await expirePeople(context, one.id, one.before)
+      if ((await stillExpiring(pg, [one], now)).length > 0) await expirePeople(context, one.id, one.before)
     })
   }
 }
@@ -101,7 +104,7 @@ function expiringBy(before: number, workspaceIds: readonly number[]): Expiring[]
  * The workspaces whose rows may still be deleted. Asked before each step, because a retention may be raised during the run, and
  * old events imported. Once a deletion of events is noted (`deleted_before`), a raise doesn't spare the derived rows.
  */
-async function stillOf(pg: Queryable, expiring: readonly Expiring[], now: number): Promise<Expiring[]> {
+async function stillExpiring(pg: Queryable, expiring: readonly Expiring[], now: number): Promise<Expiring[]> {
   const ids = expiring.map(({ workspaceId }) => workspaceId)
   const keptFrom = keptFromOf(await listWorkspacesAmong(pg, ids), now)
   return expiring.filter(({ workspaceId, before }) => before <= (keptFrom.get(workspaceId) ?? Number.NEGATIVE_INFINITY))

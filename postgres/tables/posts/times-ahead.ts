@@ -8,7 +8,7 @@ import { isTooFarAhead } from '../../leasing.ts'
  * Sets such targets to be due one lease from now. A process that works on one renews its lease by then, so no other process
  * takes it. Releases the holds of their accounts.
  */
-export async function bringBackTimes(q: Queryable, leaseMs: number): Promise<void> {
+export async function resetTimesAhead(q: Queryable, leaseMs: number): Promise<void> {
   await q.query(
     `UPDATE post_targets SET next_attempt_at = now() + ${intervalOf('$1')}
      WHERE status = 'publishing' AND ${isTooFarAhead('next_attempt_at', 'now()', publishWaitMaxMs)}`,

@@ -88,6 +88,7 @@ export const rooms: readonly Room[] = [
       'schemas/reference/commented-platforms.ts',
       'schemas/reference/currencies.ts',
       'schemas/reference/filter-names.ts',
+      'schemas/reference/jpeg-platforms.ts',
       'schemas/reference/links-in-text.ts',
     ],
     mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { judgeReadiness } from '../../authoring/posts/readiness.ts'
 import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
+import { jpegPlatforms } from '../../schemas/reference/jpeg-platforms.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
 import { PostCreate } from '../../schemas/resources/post.ts'
 
@@ -193,6 +194,14 @@ describe.each(platforms)('%s', (platform) => {
       expect(codes(platform, [tooLong])).toEqual(['alt_text_too_long'])
       expect(codes(platform, [asset(0, { alt_text: '' })])).toEqual(['alt_text_missing'])
     })
+})
+
+test('the dashboard knows the networks that take no PNG', () => {
+  const withoutPng = platforms.filter((platform) => {
+    const { image } = providers[platform]
+    return image !== null && !image.contentTypes.includes('image/png')
+  })
+  expect(jpegPlatforms).toEqual(withoutPng)
 })
 
 test('images that Instagram would refuse or crop are told of, those of unknown size are not', () => {

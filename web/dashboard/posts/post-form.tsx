@@ -90,6 +90,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
               of={of}
               isFixed={isFixed}
               ids={part.media_ids}
+              platforms={platforms}
               {...filesOf(part.key)}
               refuse={refuse}
               choose={(choice) =>
@@ -108,6 +109,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
         <FirstComment text={draft.first_comment} platforms={platforms} change={change} />
         <MediaFiles
           ids={draft.media_ids}
+          platforms={platforms}
           {...filesOf(0)}
           refuse={refuse}
           choose={(choice) => editing.setDraft((before) => ({ ...before, media_ids: choice(before.media_ids) }))}

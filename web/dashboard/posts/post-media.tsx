@@ -1,13 +1,14 @@
 /** Images and videos of a post that is being written. */
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { MediaAsset, MediaUsage } from '../../../schemas/resources/media.ts'
+import { jpegPlatforms } from '../../../schemas/reference/jpeg-platforms.ts'
+import type { MediaUsage } from '../../../schemas/resources/media.ts'
 import { forgetChosen } from '../parts/forget-chosen.ts'
 import { number } from '../parts/format.ts'
 import { send, useAnswer } from '../requests/query.ts'
 import { addressOf } from '../shell/shared-page.ts'
-
-type Media = (typeof MediaAsset)['_output']
+import { AboutFile, type AltTexts, type Media, type ReplaceByJpeg } from './about-file.tsx'
+import { jpegCopy, needsJpegCopy } from './jpeg-copy.ts'
 
 export interface MediaFilesProps {
   /** Names the part that they are files of, where it isn't the caption. */
@@ -16,6 +17,8 @@ export interface MediaFilesProps {
   readonly isFixed?: boolean
   readonly ids: readonly number[]
   readonly altTexts: AltTexts
+  /** Networks of the chosen accounts. */
+  readonly platforms: readonly string[]
   /** Changes the ids chosen by then: several uploads may be under way. */
   choose(choice: (before: readonly number[]) => readonly number[]): void
   refuse(text: string): void
@@ -34,7 +37,8 @@ interface Chosen {
 /** Statuses of a file that can't be added, however often it is sent. */
 const refusedFileStatuses = [413, 415, 422]
 
-export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse, underWay, held }: MediaFilesProps) {
+export function MediaFiles(props: MediaFilesProps) {
+  const { of, isFixed = false, ids, altTexts, platforms, choose, refuse, underWay, held } = props
   const [chosen, setChosen] = useState<readonly Chosen[]>([])
   /** As they are by now: others may be chosen while some are added. */
   const newest = useRef(chosen)
@@ -68,10 +72,8 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
     const refusals: string[] = []
     const left: Chosen[] = []
     for (const { file, altText } of files) {
-      const form = new FormData()
-      form.set('file', file)
-      form.set('alt_text', altText)
-      const sent = await send<Media>('POST', '/media', form)
+      // The refusal of an image that can't be copied names the formats.
+      const sent = await upload((needsJpegCopy(file) && (await jpegCopy(file, file.name))) || file, altText)
       if ('made' in sent) choose((before) => [...before, sent.made.id])
       else {
         refusals.push(files.length > 1 ? `${file.name}: ${sent.refusal}` : sent.refusal)
@@ -86,6 +88,21 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
     if (added === 0) tell('')
     else tell(files.length > 1 ? `${added} of ${name} were added.` : `${name} was added.`)
     refuse(refusals.join('. '))
+  }
+
+  const replaceByJpeg: ReplaceByJpeg = async ({ id, filename }, altText, shown) => {
+    underWay(1)
+    tell(`Making a JPG of file ${id} …`)
+    const copy = await jpegCopy(shown, filename)
+    const sent = copy ? await upload(copy, altText) : { refusal: 'The file can’t be turned into a JPG here.' }
+    underWay(-1)
+    if ('refusal' in sent) {
+      tell('')
+      return refuse(sent.refusal)
+    }
+    choose((before) => before.map((one) => (one === id ? sent.made.id : one)))
+    tell(`A JPG is in the place of file ${id}.`)
+    refuse('')
   }
 
   const remove = (id: number) => {
@@ -113,7 +130,14 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
         {ids.map((id) => (
           <li key={id}>
             <Shown id={id} />
-            <AltText id={id} altTexts={altTexts} refuse={refuse} />
+            <AboutFile
+              id={id}
+              altTexts={altTexts}
+              refuse={refuse}
+              replaceByJpeg={
+                !isFixed && platforms.some((one) => jpegPlatforms.includes(one)) ? replaceByJpeg : undefined
+              }
+            />
             {!isFixed && (
               <button type="button" aria-label={`Remove file ${id}`} onClick={() => remove(id)}>
                 Remove
@@ -129,7 +153,7 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
             ref={input}
             type="file"
             multiple
-            accept="image/jpeg,image/png,video/mp4,video/quicktime"
+            accept="image/jpeg,image/png,image/webp,image/avif,image/bmp,video/mp4,video/quicktime"
             onClick={forgetChosen}
             onChange={(event) => holdFiles([], event.currentTarget.files!)}
           />
@@ -159,6 +183,13 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
   )
 }
 
+function upload(file: File, altText: string) {
+  const form = new FormData()
+  form.set('file', file)
+  form.set('alt_text', altText)
+  return send<Media>('POST', '/media', form)
+}
+
 /** How much of the plan's room is taken, once it is asked for by choosing a file. */
 function Stored({ isAsked }: { isAsked: boolean }) {
   const { answer } = useAnswer<(typeof MediaUsage)['_output']>(isAsked ? '/media/usage' : undefined)
@@ -171,79 +202,6 @@ function Stored({ isAsked }: { isAsked: boolean }) {
 }
 
 const inGigabytes = (bytes: number) => number(Math.round(bytes / 1e7) / 100)
-
-interface AltTextOfFile {
-  readonly typed: string
-  /** The file's own; undefined from a change on until it is answered, or where that was refused. */
-  readonly kept: string | undefined
-}
-
-/** Alternative texts that are written here, of the files of a post. A text belongs to its file, whatever becomes of the post. */
-export function useAltTexts(ids: readonly number[]) {
-  const [texts, setTexts] = useState<Readonly<Record<number, AltTextOfFile>>>({})
-  const [saves, countSave] = useState(0)
-  const keep = (id: number, kept: string | undefined) =>
-    setTexts((before) => ({ ...before, [id]: { ...before[id]!, kept } }))
-  const unsaved = ids.filter((id) => texts[id]?.typed !== texts[id]?.kept)
-
-  async function saveOne(id: number): Promise<string> {
-    const text = texts[id]!.typed
-    keep(id, undefined)
-    const sent = await send<Media>('PATCH', `/media/${id}`, { alt_text: text })
-    if ('refusal' in sent) return sent.refusal
-    keep(id, text)
-    countSave((before) => before + 1)
-    return ''
-  }
-
-  return {
-    areUnsaved: unsaved.length > 0,
-    saves,
-    of: (id: number) => texts[id],
-    type: (id: number, typed: string, found: string) =>
-      setTexts((before) => ({ ...before, [id]: { ...(before[id] ?? { kept: found }), typed } })),
-    /** @returns why one of them was refused; '' where all are saved */
-    async save(): Promise<string> {
-      return (await Promise.all(unsaved.map(saveOne))).find((refusal) => refusal !== '') ?? ''
-    },
-  }
-}
-
-export type AltTexts = ReturnType<typeof useAltTexts>
-
-/** Nobody else is likely to change it. */
-const seldomMs = 600_000
-
-/** It is saved once the field is left, and with the post where that was refused. */
-function AltText({ id, altTexts, refuse }: { id: number } & Pick<MediaFilesProps, 'altTexts' | 'refuse'>) {
-  const text = altTexts.of(id)
-  // The newest before the next id.
-  const { answer } = useAnswer<Media[]>(`/media?limit=1&before_id=${id + 1}`, { againMs: seldomMs })
-  const asset = answer?.find((one) => one.id === id)
-  if (asset === undefined) return null
-  const type = (typed: string) => {
-    altTexts.type(id, typed, asset.alt_text)
-    refuse('')
-  }
-  /** A refusal that went now would take the button of a click that left the field away from under it. */
-  const save = async () => {
-    const refusal = await altTexts.save()
-    if (refusal !== '') refuse(refusal)
-  }
-  return (
-    <label>
-      <span>
-        Alternative text<span class="unseen"> of file {id}</span>, in all its posts
-        {text && text.typed === text.kept && ' (saved)'}
-      </span>
-      <input
-        value={text?.typed ?? asset.alt_text}
-        onInput={(event) => type(event.currentTarget.value)}
-        onChange={save}
-      />
-    </label>
-  )
-}
 
 /** A post names its media by their ids alone: what is no image is a video. */
 function Shown({ id }: { id: number }) {

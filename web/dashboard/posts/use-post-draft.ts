@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { localMoment } from '../parts/format.ts'
 import { useUnsaved } from '../shell/unsaved.ts'
+import { useAltTexts } from './about-file.tsx'
 import { type Account, type Draft, draftOf, fresh, type Post } from './post-draft.ts'
-import { useAltTexts } from './post-media.tsx'
 import { useSaving } from './post-saving.ts'
 
 interface DraftOf {

@@ -3,8 +3,8 @@
 export type StoreName = 'clickhouse' | 'postgres' | 'redis' | 'media'
 
 /**
- * The store didn't answer: connection refused or broken, deadline passed, starting or stopping, out of room. Whether it
- * has done what it was asked is unknown. The API answers 503 for it, writers try again.
+ * The store can't serve now: connection refused or broken, deadline passed, starting or stopping, out of room, read-only.
+ * Whether it has done what it was asked is unknown. The API answers 503 for it, writers try again.
  */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable'

@@ -62,3 +62,33 @@ test('Instagram gets a JPG of a PNG, with its text, and a WebP becomes one as it
   })()`)
   expect(corner).toEqual([255, 255, 255, 255])
 })
+
+test('a picture that is pasted into a text is a file of its part, and text is pasted as text', async (context) => {
+  const page = await signIn(context, '/dashboard/posts')
+  await page.click('text=Write a post')
+  const caption = page.getByLabel('Caption', { exact: true })
+  /** @returns whether the browser is left to paste what there is */
+  const paste = async (field: typeof caption, ...texts: string[]) => {
+    await field.focus()
+    return page.evaluate(`(() => {
+      const clipboardData = new DataTransfer()
+      const bytes = new Uint8Array(${JSON.stringify([...png()])})
+      clipboardData.items.add(new File([bytes], 'image.png', { type: 'image/png' }))
+      for (const text of ${JSON.stringify(texts)}) clipboardData.setData('text/plain', text)
+      const pasted = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+      return document.activeElement.dispatchEvent(pasted)
+    })()`)
+  }
+  expect(await paste(caption, 'Cells of a table')).toBe(true)
+  expect(await page.getByText('Leave out').count()).toBe(0)
+  expect(await paste(caption)).toBe(false)
+  await page.fill('text=What it shows', 'A screen')
+  await page.click('text=Add the file')
+  await page.waitForSelector('[role="status"]:has-text("image.png was added.")')
+  await page.click('button:text-is("Add to thread")')
+  expect(await paste(page.getByLabel('Part 2', { exact: true }))).toBe(false)
+  const files = page.getByRole('group', { name: 'Images and videos of part 2' })
+  await files.getByText('Add the file').click()
+  await files.locator('img').waitFor()
+  expect(await page.locator('.media img').count()).toBe(2)
+})

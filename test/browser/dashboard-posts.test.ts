@@ -189,7 +189,7 @@ test('a thread is written by keyboard with the preview of its networks, its link
   await page.fill('text=Another text of part 3 for x', 'Three, for X')
   await page.waitForSelector(`${preview} li:has-text("12 of 280"):has-text("Three, for X")`)
   const files = page.getByRole('group', { name: 'Images and videos of part 3' })
-  await files.getByLabel('Files, chosen or dropped here').setInputFiles(dot)
+  await files.getByLabel('Files, chosen, dropped or pasted').setInputFiles(dot)
   await files.getByText('Add the file').click()
   await files.locator('img').waitFor()
   await page.waitForSelector(`${preview} li:has-text("12 of 280, 1 file")`)
@@ -197,7 +197,7 @@ test('a thread is written by keyboard with the preview of its networks, its link
   await look(page, 'thread')
 
   // The focus goes to the part before, and an empty part isn't sent.
-  await files.getByLabel('Files, chosen or dropped here').setInputFiles(dot)
+  await files.getByLabel('Files, chosen, dropped or pasted').setInputFiles(dot)
   await page.click('[aria-label="Remove part 3"]')
   await page.waitForSelector('text=Part 3', { state: 'detached' })
   expect(await page.evaluate('document.activeElement.value')).toBe(await part(2).inputValue())
@@ -207,7 +207,7 @@ test('a thread is written by keyboard with the preview of its networks, its link
   await page.click('summary:has-text("Files and other texts of part 4")')
   await page.fill('text=Another text of part 4 for x', 'Four for X https://example.com/four [simulate:fail]')
   const fourth = page.getByRole('group', { name: 'Images and videos of part 4' })
-  await fourth.getByLabel('Files, chosen or dropped here').setInputFiles(dot)
+  await fourth.getByLabel('Files, chosen, dropped or pasted').setInputFiles(dot)
   await fourth.getByLabel('What it shows').fill('A dot')
   await fourth.getByText('Add the file').click()
   await fourth.locator('img').waitFor()

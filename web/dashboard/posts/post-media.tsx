@@ -1,5 +1,5 @@
 /** Images and videos of a post that is being written. */
-import { Fragment } from 'preact'
+import { Fragment, type RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { jpegPlatforms } from '../../../schemas/reference/jpeg-platforms.ts'
 import type { MediaUsage } from '../../../schemas/resources/media.ts'
@@ -45,11 +45,13 @@ export function MediaFiles(props: MediaFilesProps) {
   /** The text of a file that was refused is that of the next one. */
   const textLeft = useRef('')
   const input = useRef<HTMLInputElement>(null)
+  const fields = useRef<HTMLFieldSetElement>(null)
   /** Tells how the files fared: the buttons that were pressed go. */
   const [state, tell] = useState('')
 
   // With its part of a thread a chosen file is gone, too.
   useEffect(() => () => held(false), [])
+  usePastedFiles(fields, (files) => !isFixed && holdFiles(newest.current, files))
 
   function hold(next: readonly Chosen[]): void {
     newest.current = next
@@ -119,6 +121,7 @@ export function MediaFiles(props: MediaFilesProps) {
 
   return (
     <fieldset
+      ref={fields}
       onDragOver={(event) => event.dataTransfer?.types.includes('Files') && event.preventDefault()}
       onDrop={drop}
     >
@@ -148,7 +151,7 @@ export function MediaFiles(props: MediaFilesProps) {
       </ul>
       {!isFixed && (
         <label>
-          Files, chosen or dropped here
+          Files, chosen, dropped or pasted
           <input
             ref={input}
             type="file"
@@ -181,6 +184,31 @@ export function MediaFiles(props: MediaFilesProps) {
       )}
     </fieldset>
   )
+}
+
+/** Files that are pasted anywhere in the part of the post that the fields belong to, its text as well. */
+function usePastedFiles(fields: RefObject<Element | null>, take: (files: FileList) => void): void {
+  const newest = useRef(take)
+  newest.current = take
+  useEffect(() => {
+    const part = partOf(fields.current)!
+    const onPaste = (event: ClipboardEvent) => {
+      const { files, types } = event.clipboardData!
+      // Text that is copied in an office program has a picture of itself.
+      if (files.length === 0 || types.includes('text/plain') || partOf(event.target) !== part) return
+      event.preventDefault()
+      newest.current(files)
+      // Those of a further part are folded away.
+      const folded = fields.current!.closest('details')
+      if (folded) folded.open = true
+    }
+    part.addEventListener('paste', onPaste)
+    return () => part.removeEventListener('paste', onPaste)
+  }, [])
+}
+
+function partOf(place: EventTarget | null): HTMLElement | null {
+  return place instanceof Element ? place.closest<HTMLElement>('.part, form') : null
 }
 
 function upload(file: File, altText: string) {
